@@ -1,7 +1,7 @@
 //! Which interval holds the answer, as what was seen in each says: Bayes' rule over the intervals.
 
 use crate::Modality;
-use crate::recall::looking::{Wanted, has_word, means};
+use crate::recall::looking::{Wanted, has_word, label_similarity};
 
 use super::interval::Interval;
 use super::tools::{Reach, Sighting, SightingKind, Tool};
@@ -29,8 +29,9 @@ struct WordSighting {
 
 impl ToolReach {
     fn from_wanted(wanted: &Wanted, reach: &Reach) -> Self {
-        let named =
-            |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MIN_LABEL_MATCH);
+        let named = |lemma: &str| {
+            reach.labels.iter().any(|(sense, label)| label_similarity(label, *sense, lemma) >= MIN_LABEL_MATCH)
+        };
         let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
             f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
@@ -84,9 +85,9 @@ impl Belief {
             // It was told the question, and says what shows what is asked for.
             SightingKind::Description => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
-            SightingKind::Face => means("person", Modality::Visual, lemma),
+            SightingKind::Face => label_similarity("person", Modality::Visual, lemma),
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => {
-                means(&sighting.label, sighting.kind.modality(), lemma)
+                label_similarity(&sighting.label, sighting.kind.modality(), lemma)
             }
         };
         let terms = self.wanted.terms.iter().enumerate();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::event::{LOOKED, LOOKED_FOR};
 use crate::index::{Document, SearchQuery};
 use crate::recall::Reader;
-use crate::recall::looking::tells_of_speech;
+use crate::recall::looking::reports_speech;
 use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Value};
 
 use super::beside::FIRST_FOUND_ID;
@@ -45,7 +45,7 @@ impl KnownEvents {
             let spans = self.0.iter().filter(|event| event.origin == Origin::Perceived && has(event));
             spans.filter_map(|event| event.stream).map(|own| own.end.saturating_sub(own.start).as_secs_f32()).sum()
         };
-        let without = sum(&|event| event.kind == Kind::Sound && tells_of_speech(&event.text));
+        let without = sum(&|event| event.kind == Kind::Sound && reports_speech(&event.text));
         let with = sum(&|event| event.kind == Kind::Text);
         match (without > 0.0, with > 0.0) {
             (true, _) => without / (without + with),

@@ -1,6 +1,6 @@
 //! What a layer of the memory proposes as an answer.
 
-use super::pool::Found;
+use super::pool::RetrievedEvent;
 use crate::TimeSpan;
 
 /// The layer that a candidate comes from.
@@ -66,7 +66,7 @@ impl Candidate {
         layer: Layer,
         text: String,
         value: Value,
-        evidence: Vec<Found>,
+        evidence: Vec<RetrievedEvent>,
         known: f32,
         reason: String,
     ) -> Self {
@@ -83,7 +83,7 @@ pub(super) struct Candidate {
     pub text: String,
     pub value: Value,
     /// Best first.
-    pub evidence: Vec<Found>,
+    pub evidence: Vec<RetrievedEvent>,
     pub signals: Signals,
     /// The probability that it is right, once it is calibrated.
     pub confidence: f32,

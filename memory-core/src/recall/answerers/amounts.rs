@@ -12,14 +12,14 @@ use crate::recall::answerers::counts::matching;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::corrections::stated;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::content::word_similarity;
+use crate::recall::corrections::stated_quantities;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
-use crate::recall::telling::{is_of_another_thing, telling};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
+use crate::recall::telling::{lacks_asked_thing, relevant_clauses};
 use crate::{Kind, ReadError};
 
 /// Of a length that is told, how much of what is asked about the telling holds at least.
@@ -38,7 +38,10 @@ const SPEAKS_OF_IT: f32 = 0.4;
 const SUITS: f32 = 0.7;
 
 /// The amount that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.ask() == Ask::Length {
         return lasting(pool, pooled);
@@ -46,21 +49,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some(found) = aged(pool)? {
         return Ok(Some(found));
     }
-    let mut best: Option<(f32, Quantity, &Found)> = None;
+    let mut best: Option<(f32, Quantity, &RetrievedEvent)> = None;
     let latest = question.tense != crate::language::english::time::Tense::Past;
     // A price is told in words of its own: of a question for one, only what holds one counts.
-    let priced = |found: &&Found| {
+    let priced = |found: &&RetrievedEvent| {
         unit_class(question).is_none()
-            || stated(&found.reading).iter().any(|quantity| is_of_unit(question, quantity, &found.reading))
+            || stated_quantities(&found.reading).iter().any(|quantity| is_of_unit(question, quantity, &found.reading))
                 && (question.named.is_empty()
-                    || question.named.iter().any(|thing| best_in(thing, &found.reading) >= SPEAKS_OF_IT))
+                    || question.named.iter().any(|thing| best_phrase_similarity(thing, &found.reading) >= SPEAKS_OF_IT))
     };
-    let of_it = |found: &&Found| priced(found) && !is_of_another_thing(question, &found.reading);
-    let top = pooled.iter().filter(of_it).map(Found::fitness).fold(0.0, f32::max);
+    let of_it = |found: &&RetrievedEvent| priced(found) && !lacks_asked_thing(question, &found.reading);
+    let top = pooled.iter().filter(of_it).map(RetrievedEvent::fitness).fold(0.0, f32::max);
     for found in pooled.iter().filter(of_it).filter(|found| found.fitness() >= 0.8 * top) {
-        let telling = telling(question, &found.reading);
-        for quantity in
-            stated(&found.reading).into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))
+        let telling = relevant_clauses(question, &found.reading);
+        for quantity in stated_quantities(&found.reading)
+            .into_iter()
+            .filter(|quantity| is_of_unit(question, quantity, &found.reading))
         {
             let mut rank = found.fitness() + measured(question, &quantity);
             if telling
@@ -83,12 +87,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
     // What was told later of the same corrects it.
-    let later = |other: &&Found| {
-        other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded()
+    let later = |other: &&RetrievedEvent| {
+        other.span().start > found.span().start
+            && other.fitness() >= 0.75 * found.fitness()
+            && !question.has_time_bound()
     };
     let corrected = pooled.iter().filter(later).filter_map(|other| {
         // "Size 38" is a size, whatever stands behind the number.
-        let same = stated(&other.reading).into_iter().find(|told| {
+        let same = stated_quantities(&other.reading).into_iter().find(|told| {
             !told.unit.is_empty() && told.unit == quantity.unit
                 || kind_before(&other.reading, told)
                     .is_some_and(|kind| Some(kind) == kind_before(&found.reading, &quantity))
@@ -124,14 +130,14 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 }
 
 /// "I am nine": how old somebody said that they are, or somebody else said of them, the latest.
-fn aged(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+fn aged(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|whose| asks && is_person(whose)) else { return Ok(None) };
-    let mut texts = merged(
-        pool.about(whose, question.hard, true, TEXTS, &question.content)?,
-        pool.mentions(whose, question.hard, true, TEXTS, &question.content)?,
+    let mut texts = merge(
+        pool.events_about(whose, question.hard, true, TEXTS, &question.content)?,
+        pool.events_mentioning(whose, question.hard, true, TEXTS, &question.content)?,
     );
     texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let told = texts.into_iter().filter(|found| !found.reading.only_asks()).find_map(|found| {
@@ -142,13 +148,13 @@ fn aged(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     Ok(told.map(|(age, found)| {
         let text = capitalised(found.reading.text(&age.range));
         let value = Value::Number(age.value, age.unit);
-        let known = question.content.known().max(SUITS);
+        let known = question.content.known_share().max(SUITS);
         Candidate::computed(Layer::Episodes, text, value, vec![found], known, "an age that was told".into())
     }))
 }
 
 /// 0 to 0.2 by order of time among the candidates.
-fn newness(found: &Found, pooled: &[Found]) -> f32 {
+fn newness(found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> f32 {
     let older = pooled.iter().filter(|other| other.span().start < found.span().start).count();
     #[expect(clippy::cast_precision_loss, reason = "a few candidates")]
     let share = older as f32 / pooled.len().max(1) as f32;
@@ -177,7 +183,7 @@ pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static 
 }
 
 /// Whether a number may be the amount, by its unit.
-pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
+pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let asking = question.asked.clause.asking.as_ref();
     if asking.is_some_and(|asking| asking.degree.as_deref() == Some("old")) {
         return is_age(question, quantity, reading)
@@ -187,29 +193,29 @@ pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity
 }
 
 /// Whether a number is one of money, for a price, or of a unit of mass, for a weight.
-pub(super) fn is_in_unit(of: &str, quantity: &Quantity, reading: &Reading) -> bool {
+pub(super) fn is_in_unit(of: &str, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     is_of_class(if of == "weight" { "mass_unit" } else { "monetary_unit" }, quantity, reading)
 }
 
-fn is_of_class(class: &str, quantity: &Quantity, reading: &Reading) -> bool {
+fn is_of_class(class: &str, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
     let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
     let money = class == "monetary_unit" && MONEY.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
     signed
         || money
         || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
-        || lexicon::is_a_as(&quantity.of, class, PartOfSpeech::Noun).is_some()
+        || lexicon::is_a_as(&quantity.measured, class, PartOfSpeech::Noun).is_some()
 }
 
 /// The noun right before a number that it tells: "size 38".
-fn kind_before<'r>(reading: &'r Reading, quantity: &Quantity) -> Option<&'r str> {
+fn kind_before<'r>(reading: &'r ParsedEvent, quantity: &Quantity) -> Option<&'r str> {
     let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
     let noun = nouns.find(|noun| noun.range.end == quantity.range.end && noun.range.start < quantity.range.start)?;
     noun.modifiers.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())).then_some(noun.head.as_str())
 }
 
 /// Whether a number says how old somebody is who is asked about: "I am nine", "Rolf is twelve".
-fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
+fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let clause = &question.asked.clause;
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
@@ -220,7 +226,7 @@ fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bo
                 .subject
                 .as_ref()
                 .and_then(|subject| reading.resolve(subject))
-                .is_some_and(|told| likeness(whose, &told, reading) >= SUITS)
+                .is_some_and(|told| phrase_similarity(whose, &told, reading) >= SUITS)
     };
     reading.clauses().any(is)
 }
@@ -230,49 +236,48 @@ fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
     let named = |text: &str| {
         text.split(' ')
             .filter(|word| !word.is_empty())
-            .flat_map(|word| question.content.items.iter().map(move |item| word_likeness(&item.lemma, word)))
+            .flat_map(|word| question.content.items.iter().map(move |item| word_similarity(&item.lemma, word)))
             .fold(0.0, f32::max)
     };
-    let class =
-        question.asked.class.as_ref().map_or(0.0, |class| {
-            word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of))
-        });
+    let class = question.asked.class.as_ref().map_or(0.0, |class| {
+        word_similarity(&class.head, &quantity.unit).max(word_similarity(&class.head, &quantity.measured))
+    });
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
     let unit = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| unit);
     let of_verb = unit.is_some_and(|unit| lexicon::is_a_as(&quantity.unit, unit, PartOfSpeech::Noun).is_some());
-    0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
+    0.2 * named(&quantity.measured).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
 }
 
 /// The share of a question that an event holds which tells an amount of what is asked for: "thirty euros" says what it cost.
-fn told_amount(question: &Question<'_>, found: &Found) -> f32 {
-    let of_it =
-        question.named.iter().all(|thing| best_in(thing, &found.reading) >= SUITS) && !question.named.is_empty();
+fn told_amount(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
+    let of_it = question.named.iter().all(|thing| best_phrase_similarity(thing, &found.reading) >= SUITS)
+        && !question.named.is_empty();
     let Some(class) = unit_class(question).filter(|_| of_it) else { return found.coverage.of_content };
     let says = |word: &str| {
         MEASURED_IN.iter().any(|(verbs, unit)| *unit == class && verbs.contains(&word))
             || matches!(word, "price" | "cost")
     };
-    let mut held = question.content.held(&found.reading);
+    let mut held = question.content.item_similarities(&found.reading);
     let items = question.content.items.iter().zip(&mut held);
     items.filter(|(item, _)| says(&item.lemma)).for_each(|(_, held)| *held = 1.0);
-    question.content.covered_by(&held)
+    question.content.share_of_similarities(&held)
 }
 
-fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals {
+fn signals(question: &Question<'_>, found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> Signals {
     let coverage = told_amount(question, found);
     Signals {
         coverage,
         cosine: found.cosine.unwrap_or(0.0),
         margin: margin(pooled),
         fits: 1.0,
-        thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
-        known: if coverage > found.coverage.of_content { coverage } else { question.content.known() },
+        thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading)),
+        known: if coverage > found.coverage.of_content { coverage } else { question.content.known_share() },
     }
 }
 
 /// A length of time in the words of somebody who tells it: "for three years", "since 2016".
-fn told_length(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    let mut told: Vec<&Found> = pooled
+fn told_length(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    let mut told: Vec<&RetrievedEvent> = pooled
         .iter()
         .filter(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks())
         .filter(|found| found.coverage.of_content >= SAYS_IT)
@@ -298,7 +303,7 @@ fn told_length(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
 }
 
 /// The first number of units of time in a text that says how long, not how long ago or how often.
-fn length_in(reading: &Reading) -> Option<String> {
+fn length_in(reading: &ParsedEvent) -> Option<String> {
     let text = &reading.event.text;
     let beside = |words: &str, from_end: bool| {
         let mut words = words.split_whitespace();
@@ -323,7 +328,7 @@ fn bare(time: &str) -> &str {
 }
 
 /// How long something lasted: what was told of it, or the span of the event that is meant.
-pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn lasting(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if let Some(told) = told_length(question, pooled) {
         return Ok(Some(told));
@@ -333,7 +338,7 @@ pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candid
     }
     // What a person did is told by others, too: what suits well is looked at whoever tells it.
     let suits = pooled.iter().filter(|found| found.coverage.of_content >= SUITS).cloned();
-    let events = merged(matching(pool, pooled)?, suits.collect());
+    let events = merge(matching(pool, pooled)?, suits.collect());
     // How long a sentence takes to say is how long nothing lasted but the talk.
     let is_talk = question
         .asked
@@ -341,7 +346,7 @@ pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candid
         .verb
         .as_ref()
         .is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "talk", PartOfSpeech::Verb).is_some());
-    let lasting: Vec<&Found> = events
+    let lasting: Vec<&RetrievedEvent> = events
         .iter()
         .filter(|found| found.span().end > found.span().start && (is_talk || found.reading.event.kind != Kind::Text))
         .collect();
@@ -363,7 +368,7 @@ pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candid
 }
 
 /// The thing with the most or the least of something, among the events that tell an amount of it.
-pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else {
         return Ok(None);
@@ -371,9 +376,9 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
     if matches!(scale.of.as_str(), "long" | "often") {
         return Ok(None);
     }
-    let listed = pool.listing(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
+    let listed = pool.events_in_time_order(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
     let unit = unit_of(&scale.of);
-    let mut best: Option<(f64, Found)> = None;
+    let mut best: Option<(f64, RetrievedEvent)> = None;
     let options = &question.query.options;
     for found in listed {
         // Among options only these can be meant.
@@ -427,8 +432,8 @@ pub(in crate::recall) fn measures(quantity: &Quantity, name: &str, unit: Option<
     if unit.is_some_and(|unit| quantity.unit == unit) {
         return true;
     }
-    quantity.of.split(' ').any(|word| word_likeness(word, name) >= 0.9)
-        || !quantity.unit.is_empty() && word_likeness(&quantity.unit, name) >= 0.9
+    quantity.measured.split(' ').any(|word| word_similarity(word, name) >= 0.9)
+        || !quantity.unit.is_empty() && word_similarity(&quantity.unit, name) >= 0.9
 }
 
 /// The unit that measures a quantity by its name alone.
@@ -443,7 +448,7 @@ pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
 
 /// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the
 /// options.
-pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String, f64)> {
+pub(in crate::recall) fn sums(events: &[RetrievedEvent], names: &[String]) -> Vec<(String, f64)> {
     names
         .iter()
         .map(|name| {
@@ -457,11 +462,11 @@ pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String
 }
 
 /// What changed in a stretch of time in amounts that are told together ("112 kcal, 1.9 g fat"): their sums.
-pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+pub(in crate::recall) fn changes(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     let bound = question.bound()?;
     let mut totals: Vec<(String, String, f64)> = Vec::new();
-    let mut evidence: Vec<Found> = Vec::new();
+    let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for found in found.iter().filter(|found| found.span().overlaps(bound)) {
         let quantities: Vec<Quantity> =
             found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
@@ -471,7 +476,7 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         evidence.push(found.clone());
         // The first amount is that of the thing itself; the others are what it brings.
         for quantity in &quantities[1..] {
-            let label = quantity.of.split(' ').next().unwrap_or_default().to_owned();
+            let label = quantity.measured.split(' ').next().unwrap_or_default().to_owned();
             match totals.iter_mut().find(|(unit, of, _)| *unit == quantity.unit && *of == label) {
                 Some((_, _, sum)) => *sum += quantity.value,
                 None => totals.push((quantity.unit.clone(), label, quantity.value)),
@@ -491,7 +496,7 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         text.clone(),
         Value::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "the sums of what was told".into(),
     ))
 }

@@ -6,9 +6,9 @@ use crate::language::english::syntax::NounPhrase;
 use crate::recall::answerers::places::{meant, same_place};
 use crate::recall::answerers::quote::list;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::pool::{Found, Pool};
-use crate::recall::reading::{Place, Placement, arguments};
+use crate::recall::content::word_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::reading::{Placement, ThingPlace, arguments};
 
 /// Events of the kind that are gone through.
 const EVENTS: usize = 200;
@@ -18,7 +18,7 @@ const THINGS: usize = 4;
 const SURELY: f32 = 0.9;
 
 /// "Are the two lamps in the same room?"
-pub(super) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let same = |noun: &NounPhrase| noun.modifiers.iter().any(|word| word == "same" || word == "one");
@@ -34,7 +34,7 @@ pub(super) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         .filter(|_| !clause.adjuncts.iter().any(|adjunct| same(&adjunct.noun)));
     let head =
         NounPhrase { modifiers: Vec::new(), determiner: None, owner: None, of: None, number: None, ..kind.clone() };
-    let mut all = pool.mentions(&head, question.hard, true, EVENTS, &question.content)?;
+    let mut all = pool.events_mentioning(&head, question.hard, true, EVENTS, &question.content)?;
     all.retain(|found| !found.reading.only_asks());
     all.sort_by_key(|found| (found.span().start, found.id()));
     let mut things: Vec<NounPhrase> = Vec::new();
@@ -42,23 +42,23 @@ pub(super) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         let nouns = found.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
         for noun in nouns.filter(|noun| !noun.modifiers.is_empty() && !noun.plural) {
             let known = things.iter().any(|thing| thing.modifiers == noun.modifiers);
-            if !known && word_likeness(&kind.head, &noun.head) >= SURELY && things.len() < THINGS {
+            if !known && word_similarity(&kind.head, &noun.head) >= SURELY && things.len() < THINGS {
                 things.push(NounPhrase { owner: None, of: None, also: Vec::new(), ..noun.clone() });
             }
         }
     }
-    let latest = |thing: &NounPhrase| -> Option<(Place, Found)> {
+    let latest = |thing: &NounPhrase| -> Option<(ThingPlace, RetrievedEvent)> {
         all.iter().rev().find_map(|found| {
             let mut places = found.reading.places().into_iter().filter(|place| place.placement == Placement::At);
             let own = places.rfind(|place| meant(thing, &place.thing, found, &all) >= SURELY)?;
             Some((own, found.clone()))
         })
     };
-    let placed: Vec<(NounPhrase, Place, Found)> =
+    let placed: Vec<(NounPhrase, ThingPlace, RetrievedEvent)> =
         things.into_iter().filter_map(|thing| latest(&thing).map(|(place, found)| (thing, place, found))).collect();
     let [(_, first, _), _, ..] = placed.as_slice() else { return Ok(None) };
     let together = placed.iter().all(|(_, place, _)| match there {
-        Some(there) => crate::index::words(&place.text).any(|word| word_likeness(there, &word) >= SURELY),
+        Some(there) => crate::index::words(&place.text).any(|word| word_similarity(there, &word) >= SURELY),
         None => same_place(&place.text, &first.text),
     });
     let yes = together != question.asked.negated_verb();
@@ -68,7 +68,7 @@ pub(super) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
         .collect();
     let text = format!("{}: {}.", if yes { "Yes" } else { "No" }, list(&told));
     let evidence = placed.into_iter().map(|(.., found)| found).collect();
-    let known = question.content.known().max(SURELY);
+    let known = question.content.known_share().max(SURELY);
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,

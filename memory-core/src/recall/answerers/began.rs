@@ -7,13 +7,13 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Relation, Tense, moment, on_day};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::question::ITSELF;
-use crate::recall::reading::{Reading, is_person, name_phrase};
-use crate::recall::stance::{concerns, goes_away, stance, words_of};
-use crate::recall::telling::telling;
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::question::ROBOT_ENTITY;
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
+use crate::recall::stance::{clause_words, concerns, stance, subject_leaves};
+use crate::recall::telling::relevant_clauses;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Events of the thing or the person that are looked at.
@@ -26,7 +26,11 @@ const SAYS_IT: f32 = 0.5;
 const AROUND: std::time::Duration = std::time::Duration::from_secs(2 * 3_600);
 
 /// The time that is asked for, if it takes more than one event to know it.
-pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], best: Option<&Found>) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    best: Option<&RetrievedEvent>,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.tense != Tense::Past || question.asked.cue.is_some() {
         return Ok(None);
@@ -48,11 +52,18 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], best: Option<&Found>) ->
     let at = found.span().start;
     let text = capitalised(&moment(at, &question.now));
     let value = Value::Times(vec![found.span()]);
-    Ok(Some(Candidate::computed(Layer::Episodes, text, value, vec![found], question.content.known(), reason.into())))
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        text,
+        value,
+        vec![found],
+        question.content.known_share(),
+        reason.into(),
+    )))
 }
 
 /// "It has not been oiled since June", for when it was oiled last.
-fn not_since(pool: &Pool<'_>, pooled: &[Found]) -> Option<Candidate> {
+fn not_since(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     if question.asked.occurrence != Some(Occurrence::Last) {
         return None;
@@ -61,7 +72,7 @@ fn not_since(pool: &Pool<'_>, pooled: &[Found]) -> Option<Candidate> {
     let told = pooled.iter().filter(|found| found.coverage.of_content >= SAYS_IT && !found.reading.only_asks());
     let (time, found) = told.max_by_key(|found| (found.span().start, found.id())).and_then(|found| {
         let denied = found.reading.clauses().find(|clause| {
-            clause.verb.as_ref().is_some_and(|told| told.negated && told.perfect && verb_likeness(verb, told) >= SAME)
+            clause.verb.as_ref().is_some_and(|told| told.negated && told.perfect && verb_similarity(verb, told) >= SAME)
         })?;
         let since = found
             .reading
@@ -78,17 +89,17 @@ fn not_since(pool: &Pool<'_>, pooled: &[Found]) -> Option<Candidate> {
         text,
         Value::Times(vec![time]),
         vec![found.clone()],
-        question.content.known(),
+        question.content.known_share(),
         "not since then, as was told".into(),
     ))
 }
 
 /// The events of a person or a thing, in order of time.
-fn events(pool: &Pool<'_>, thing: &NounPhrase) -> Result<Vec<Found>, ReadError> {
+fn events(pool: &EventPool<'_>, thing: &NounPhrase) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all = merged(
-        pool.about(thing, question.bound(), true, EVENTS, &question.content)?,
-        pool.mentions(thing, question.bound(), true, EVENTS, &question.content)?,
+    let mut all = merge(
+        pool.events_about(thing, question.bound(), true, EVENTS, &question.content)?,
+        pool.events_mentioning(thing, question.bound(), true, EVENTS, &question.content)?,
     );
     all.retain(|found| !found.reading.only_asks());
     all.sort_by_key(|found| (found.span().start, found.id()));
@@ -96,7 +107,7 @@ fn events(pool: &Pool<'_>, thing: &NounPhrase) -> Result<Vec<Found>, ReadError> 
 }
 
 /// "When did she fall ill?", "when did the light come back?": the first event that tells of the state, after the last that denies it.
-fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+fn onset(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let Some(verb) = &clause.verb else { return Ok(None) };
@@ -128,12 +139,12 @@ fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
                 stance("broken", thing, clause, &found.reading) == Some(true) || complains(thing, &found.reading)
             });
             let Some(last) = broken.map(|found| found.span().end).max() else { return Ok(None) };
-            let dealt = |found: &&Found| {
+            let dealt = |found: &&RetrievedEvent| {
                 let seen =
                     matches!(found.reading.event.kind, Kind::Action | Kind::Caption) && found.span().start > last;
                 seen && found.reading.clauses().any(|clause| {
                     clause.verb.as_ref().is_some_and(|verb| !verb.negated)
-                        && clause.objects.iter().any(|object| likeness(thing, object, &found.reading) >= SAME)
+                        && clause.objects.iter().any(|object| phrase_similarity(thing, object, &found.reading) >= SAME)
                 })
             };
             return Ok(all.iter().find(dealt).cloned());
@@ -145,18 +156,18 @@ fn onset(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
         return Ok(None);
     }
     let all = events(pool, thing)?;
-    let again = |found: &&Found| {
-        best_in(thing, &found.reading) >= SAME
+    let again = |found: &&RetrievedEvent| {
+        best_phrase_similarity(thing, &found.reading) >= SAME
             && crate::index::words(&found.reading.event.text).any(|word| word == "again" || word == "back")
     };
     Ok(all.iter().rev().find(again).cloned())
 }
 
 /// Whether somebody says of a thing that it makes a noise.
-fn complains(thing: &NounPhrase, reading: &Reading) -> bool {
+fn complains(thing: &NounPhrase, reading: &ParsedEvent) -> bool {
     reading.event.kind == Kind::Text
         && reading.clauses().any(|clause| {
-            let own = clause.subject.as_ref().is_some_and(|subject| likeness(thing, subject, reading) >= SAME);
+            let own = clause.subject.as_ref().is_some_and(|subject| phrase_similarity(thing, subject, reading) >= SAME);
             own && clause
                 .objects
                 .iter()
@@ -165,47 +176,49 @@ fn complains(thing: &NounPhrase, reading: &Reading) -> bool {
 }
 
 /// "When did he get back from the library?": what tells that he came, else the first that he is known to have done after he went.
-fn returned(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+fn returned(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let Some(verb) = clause.verb.as_ref().filter(|verb| comes(&verb.lemma)) else { return Ok(None) };
-    let back = verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words_of(clause)).any(is_home);
+    let back =
+        verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(clause_words(clause)).any(is_home);
     let Some(person) = clause.subject.as_ref().filter(|subject| back && is_person(subject)) else { return Ok(None) };
     let all = events(pool, person)?;
     let from = clause.adjuncts.iter().find(|adjunct| adjunct.preposition.ends_with("from")).map(|from| &from.noun);
-    let goes = |found: &&Found| {
+    let goes = |found: &&RetrievedEvent| {
         clauses_of(person, &found.reading).any(|clause| {
             let moves = clause.verb.as_ref().is_some_and(|verb| {
                 lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb) && !verb.negated
             });
             let mut towards =
                 clause.adjuncts.iter().filter(|adjunct| matches!(adjunct.preposition.as_str(), "to" | "for" | "into"));
-            moves && towards.any(|to| from.is_none_or(|from| likeness(from, &to.noun, &found.reading) >= SAME))
+            moves && towards.any(|to| from.is_none_or(|from| phrase_similarity(from, &to.noun, &found.reading) >= SAME))
         })
     };
     let Some(left) = all.iter().rev().find(goes) else { return Ok(None) };
-    let later: Vec<&Found> = all.iter().filter(|found| found.span().start > left.span().end).collect();
-    let arrives = |found: &&&Found| {
+    let later: Vec<&RetrievedEvent> = all.iter().filter(|found| found.span().start > left.span().end).collect();
+    let arrives = |found: &&&RetrievedEvent| {
         clauses_of(person, &found.reading).any(|clause| {
             let verb = clause.verb.as_ref().filter(|verb| comes(&verb.lemma) && !verb.negated);
             verb.is_some_and(|verb| {
-                verb.lemma == "return" || verb.particle.iter().map(String::as_str).chain(words_of(clause)).any(is_home)
+                verb.lemma == "return"
+                    || verb.particle.iter().map(String::as_str).chain(clause_words(clause)).any(is_home)
             })
         })
     };
-    let own = |found: &&&Found| {
+    let own = |found: &&&RetrievedEvent| {
         found
             .reading
             .event
             .entity
             .as_deref()
-            .is_some_and(|entity| likeness(person, &name_phrase(entity), &found.reading) >= SAME)
+            .is_some_and(|entity| phrase_similarity(person, &name_phrase(entity), &found.reading) >= SAME)
     };
     Ok(later.iter().find(arrives).or_else(|| later.iter().find(own)).map(|found| (*found).clone()))
 }
 
 /// "When did he leave?": the last that tells that he went, by whatever means.
-fn left(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+fn left(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let asks = clause.verb.as_ref().is_some_and(|verb| {
@@ -217,8 +230,9 @@ fn left(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
         return Ok(None);
     }
     let all = events(pool, person)?;
-    let goes =
-        |found: &&Found| found.reading.event.kind != Kind::Text && clauses_of(person, &found.reading).any(goes_away);
+    let goes = |found: &&RetrievedEvent| {
+        found.reading.event.kind != Kind::Text && clauses_of(person, &found.reading).any(subject_leaves)
+    };
     Ok(all.iter().rev().find(goes).cloned())
 }
 
@@ -231,19 +245,19 @@ fn is_home(word: &str) -> bool {
 }
 
 /// The clauses that tell what a person does.
-fn clauses_of<'r>(person: &'r NounPhrase, reading: &'r Reading) -> impl Iterator<Item = &'r Clause> {
+fn clauses_of<'r>(person: &'r NounPhrase, reading: &'r ParsedEvent) -> impl Iterator<Item = &'r Clause> {
     reading.clauses().filter(move |clause| {
         let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
-        subject.is_some_and(|subject| subject.all().any(|noun| likeness(person, noun, reading) >= SAME))
+        subject.is_some_and(|subject| subject.all().any(|noun| phrase_similarity(person, noun, reading) >= SAME))
     })
 }
 
 /// "When did the vet come?", where only the announcement says so in these words: the first that the one who was announced did about
 /// that time.
-fn done(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Found>, ReadError> {
+fn done(pool: &EventPool<'_>, best: Option<&RetrievedEvent>) -> Result<Option<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let announces = |found: &&Found| {
-        let telling = telling(question, &found.reading);
+    let announces = |found: &&RetrievedEvent| {
+        let telling = relevant_clauses(question, &found.reading);
         let past = telling.iter().filter_map(|clause| clause.verb.as_ref()).any(|verb| verb.past || verb.perfect);
         found.reading.event.kind == Kind::Text && !past
     };
@@ -253,17 +267,16 @@ fn done(pool: &Pool<'_>, best: Option<&Found>) -> Result<Option<Found>, ReadErro
     let around = TimeSpan { start: time.span.start.saturating_sub(AROUND), end: time.span.end.saturating_add(AROUND) };
     let now = Timestamp::from(question.now.timestamp());
     // By name, or by the name of who has the role that is asked about, which stands nowhere in the question.
-    let mut persons = question
-        .named
-        .iter()
-        .filter(|noun| noun.kind == NounKind::Name && is_person(noun) || noun.range.is_empty() && noun.head != ITSELF);
+    let mut persons = question.named.iter().filter(|noun| {
+        noun.kind == NounKind::Name && is_person(noun) || noun.range.is_empty() && noun.head != ROBOT_ENTITY
+    });
     let Some(person) = persons.next_back() else { return Ok(None) };
-    let acts = |found: &&Found| {
+    let acts = |found: &&RetrievedEvent| {
         let event = &found.reading.event;
         let own = event
             .entity
             .as_deref()
-            .is_some_and(|entity| likeness(person, &name_phrase(entity), &found.reading) >= SAME);
+            .is_some_and(|entity| phrase_similarity(person, &name_phrase(entity), &found.reading) >= SAME);
         let seen = matches!(event.kind, Kind::Action | Kind::Caption);
         own && seen && found.span().start > told_at && found.span().start <= now && around.contains(found.span().start)
     };

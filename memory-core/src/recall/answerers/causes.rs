@@ -7,10 +7,10 @@ use crate::language::english::states::state;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::recall::stance::stance;
 use crate::{Kind, ReadError, TimeSpan};
 
@@ -28,19 +28,23 @@ const CAUSES: &[&str] = &["culprit", "cause", "reason", "fault"];
 const BEHIND: usize = 400;
 
 /// What somebody found out to be the cause of the trouble that a question names.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = troubled(question) else { return Ok(None) };
     let Some(trouble) = trouble(question, thing, found) else { return Ok(None) };
     let span = TimeSpan { start: trouble.span().start, end: trouble.span().end.saturating_add(FOUND_OUT) };
     let span = question.hard.and_then(|hard| crate::recall::question::intersection(span, hard)).unwrap_or(span);
     let kinds = vec![Kind::Text, Kind::Caption, Kind::Action];
-    let behind = pool.listing(Some(span), None, kinds, false, BEHIND, &question.content)?;
+    let behind = pool.events_in_time_order(Some(span), None, kinds, false, BEHIND, &question.content)?;
     let concerned = |at: usize| {
         let said = &behind[at];
-        best_in(thing, &said.reading) >= SAME_THING
+        best_phrase_similarity(thing, &said.reading) >= SAME_THING
             || behind[..at].iter().rev().any(|before| {
-                said.span().start.since(before.span().end) <= BUSY && best_in(thing, &before.reading) >= SAME_THING
+                said.span().start.since(before.span().end) <= BUSY
+                    && best_phrase_similarity(thing, &before.reading) >= SAME_THING
             })
     };
     let cause = behind.iter().enumerate().find(|(at, said)| {
@@ -63,19 +67,19 @@ fn troubled<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
 }
 
 /// The event that tells of the trouble, the earliest of those that suit.
-fn trouble<'f>(question: &Question<'_>, thing: &NounPhrase, found: &'f [Found]) -> Option<&'f Found> {
+fn trouble<'f>(question: &Question<'_>, thing: &NounPhrase, found: &'f [RetrievedEvent]) -> Option<&'f RetrievedEvent> {
     let clause = &question.asked.clause;
-    let tells = |found: &&Found| {
+    let tells = |found: &&RetrievedEvent| {
         let reading = &found.reading;
         !reading.only_asks()
-            && best_in(thing, reading) >= SAME_THING
+            && best_phrase_similarity(thing, reading) >= SAME_THING
             && (stance("broken", thing, clause, reading) == Some(true) || found.coverage.of_content >= TELLS)
     };
     found.iter().filter(tells).min_by_key(|found| (found.span().start, found.id()))
 }
 
 /// What somebody says that it was, afterwards: "it was the fuse", "it was only a loose wire", "it just needed oil".
-pub(in crate::recall) fn explains(reading: &Reading) -> Option<&Clause> {
+pub(in crate::recall) fn explains(reading: &ParsedEvent) -> Option<&Clause> {
     let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let has = |all: &[&str]| crate::index::words(&reading.event.text).any(|word| all.contains(&word.as_str()));
     let restored = has(&["again", "back"]);
@@ -139,7 +143,12 @@ pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a No
     adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
 }
 
-fn proposed(question: &Question<'_>, thing: &NounPhrase, trouble: &Found, cause: &Found) -> Candidate {
+fn proposed(
+    question: &Question<'_>,
+    thing: &NounPhrase,
+    trouble: &RetrievedEvent,
+    cause: &RetrievedEvent,
+) -> Candidate {
     let text = quote(cause, question);
     Candidate {
         layer: Layer::Episodes,
@@ -150,8 +159,8 @@ fn proposed(question: &Question<'_>, thing: &NounPhrase, trouble: &Found, cause:
             cosine: trouble.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: best_in(thing, &trouble.reading),
-            known: question.content.known(),
+            thing: best_phrase_similarity(thing, &trouble.reading),
+            known: question.content.known_share(),
         },
         evidence: vec![cause.clone(), trouble.clone()],
         confidence: 0.0,

@@ -10,10 +10,10 @@ use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::list;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::corrections::stated;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::content::word_similarity;
+use crate::recall::corrections::stated_quantities;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
 use crate::{Kind, ReadError, TimeSpan};
@@ -34,7 +34,7 @@ struct Side {
 }
 
 /// The time at which something was more, longer or more often, or whether it was so.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(scale) = question.asked.scale.as_ref().filter(|scale| scale.comparative) else { return Ok(None) };
     if matches!(scale.of.as_str(), "price" | "weight") {
@@ -76,30 +76,30 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     Ok(Some(candidate(question, text, value, vec![own.2.clone(), others.2.clone()])))
 }
 
-fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<Found>) -> Candidate {
+fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<RetrievedEvent>) -> Candidate {
     Candidate::computed(
         Layer::Episodes,
         text,
         value,
         evidence,
-        question.content.known().max(0.6),
+        question.content.known_share().max(0.6),
         "the two compared".into(),
     )
 }
 
 /// "Which was cheaper, the lamp or the clock?": by what was told last of the price or the weight of each.
-fn of_things(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+fn of_things(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let [.., first, second] = question.asked.alternatives.as_slice() else { return Ok(None) };
-    let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, Found)>, ReadError> {
+    let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, RetrievedEvent)>, ReadError> {
         let Some(mut noun) = main_noun(question.part(range)) else { return Ok(None) };
         let name = question.part(range).trim().to_owned();
         noun.range = noun.range.start + range.start..noun.range.end + range.start;
-        let mut events = pool.mentions(&noun, question.hard, true, EVENTS, &question.content)?;
+        let mut events = pool.events_mentioning(&noun, question.hard, true, EVENTS, &question.content)?;
         events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         // "Nine euros for a brush, can you believe it?" tells the price all the same.
         let amounts = events.into_iter().find_map(|found| {
-            let mut all = stated(&found.reading).into_iter();
+            let mut all = stated_quantities(&found.reading).into_iter();
             let quantity = all.find(|quantity| is_in_unit(&scale.of, quantity, &found.reading))?;
             let text = found.reading.text(&quantity.range).to_owned();
             Some((quantity.value, text, found))
@@ -117,7 +117,7 @@ fn of_things(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadEr
 }
 
 /// "On which day did she play longer?": of the days on which it is told, the one with the most of it.
-fn by_day(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+fn by_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let day =
         question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "evening" | "night"));
@@ -125,20 +125,22 @@ fn by_day(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError
         return Ok(None);
     }
     let zone = question.now.time_zone();
-    let mut days: BTreeMap<jiff::civil::Date, Vec<Found>> = BTreeMap::new();
+    let mut days: BTreeMap<jiff::civil::Date, Vec<RetrievedEvent>> = BTreeMap::new();
     for found in matching(pool, question.bound())? {
         days.entry(found.span().start.to_jiff().to_zoned(zone.clone()).date()).or_default().push(found);
     }
-    let lasting =
-        |all: &[Found]| -> Duration { all.iter().map(|found| found.span().end.since(found.span().start)).sum() };
-    let value = |all: &[Found]| if scale.of == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) };
-    let mut rated: Vec<(Duration, Vec<Found>)> = days.into_values().map(|all| (value(&all), all)).collect();
+    let lasting = |all: &[RetrievedEvent]| -> Duration {
+        all.iter().map(|found| found.span().end.since(found.span().start)).sum()
+    };
+    let value =
+        |all: &[RetrievedEvent]| if scale.of == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) };
+    let mut rated: Vec<(Duration, Vec<RetrievedEvent>)> = days.into_values().map(|all| (value(&all), all)).collect();
     rated.sort_by_key(|(value, _)| if scale.most { u64::MAX - value.as_secs() } else { value.as_secs() });
     let [(most, _), (next, _), ..] = rated.as_slice() else { return Ok(None) };
     if most == next || most.max(next).is_zero() {
         return Ok(None);
     }
-    let told = |(value, all): &(Duration, Vec<Found>)| {
+    let told = |(value, all): &(Duration, Vec<RetrievedEvent>)| {
         let value = if scale.of == "long" { length(*value) } else { format!("{} times", value.as_secs()) };
         let day = all.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
         format!("{day} {value}")
@@ -204,10 +206,10 @@ fn sides(question: &Question<'_>) -> Option<(Side, Side, bool)> {
     (first.span != second.span).then_some((first, second, than))
 }
 
-type Compared = Option<(f64, String, Found)>;
+type Compared = Option<(f64, String, RetrievedEvent)>;
 
 /// How long what is asked about lasted inside a time.
-fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+fn lasted(pool: &EventPool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     let events = matching(pool, Some(span))?;
     let total: Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
     let Some(found) = events.into_iter().find(|found| found.span().end > found.span().start) else { return Ok(None) };
@@ -216,16 +218,16 @@ fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
 
 /// How often what is asked about happened inside a time.
 #[expect(clippy::cast_precision_loss, reason = "a count of events")]
-fn counted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+fn counted(pool: &EventPool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     let events = matching(pool, Some(span))?;
     let count = events.len();
     Ok(events.into_iter().next().map(|found| (count as f64, format!("{count} times"), found)))
 }
 
 /// The events inside a time, or the latest, that are what the question speaks of.
-fn matching(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadError> {
+fn matching(pool: &EventPool<'_>, span: Option<TimeSpan>) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all = pool.listing(span, None, Vec::new(), span.is_none(), EVENTS, &question.content)?;
+    let mut all = pool.events_in_time_order(span, None, Vec::new(), span.is_none(), EVENTS, &question.content)?;
     all.retain(|found| !found.reading.only_asks() && found.reading.event.kind != Kind::Text);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
     all.retain(|found| {
@@ -235,18 +237,19 @@ fn matching(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadE
 }
 
 /// The value that was told of the thing nearest to a time.
-fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+fn measured(pool: &EventPool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     let question = pool.question;
     let Some(thing) = question.asked.clause.subject.as_ref().or(question.named.first()) else { return Ok(None) };
     let middle = span.start.saturating_add(span.end.since(span.start) / 2);
     let wide = TimeSpan { start: span.start.saturating_sub(NEAR), end: span.end.saturating_add(NEAR) };
-    let mut rated: Vec<(u8, Duration, f64, String, Found)> = Vec::new();
-    for found in pool.listing(Some(wide), None, Vec::new(), false, EVENTS, &question.content)? {
+    let mut rated: Vec<(u8, Duration, f64, String, RetrievedEvent)> = Vec::new();
+    for found in pool.events_in_time_order(Some(wide), None, Vec::new(), false, EVENTS, &question.content)? {
         if found.reading.only_asks() {
             continue;
         }
-        let of_thing = best_in(thing, &found.reading) >= SAME_THING;
-        let owner = thing.owner.as_deref().is_some_and(|owner| best_in(owner, &found.reading) >= SAME_THING);
+        let of_thing = best_phrase_similarity(thing, &found.reading) >= SAME_THING;
+        let owner =
+            thing.owner.as_deref().is_some_and(|owner| best_phrase_similarity(owner, &found.reading) >= SAME_THING);
         for quantity in found.reading.quantities() {
             let own = measures(&thing.head, &quantity) || of_thing && is_value(&thing.head, &found, &quantity);
             let rank = match (own, of_thing, owner) {
@@ -268,11 +271,11 @@ fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
 }
 
 /// Whether a number stands right behind what it is the value of: "blood sugar: 6.1", "the pressure is 2.1".
-fn is_value(head: &str, found: &Found, quantity: &Quantity) -> bool {
+fn is_value(head: &str, found: &RetrievedEvent, quantity: &Quantity) -> bool {
     let before = found.reading.event.text.get(..quantity.range.start).unwrap_or_default();
     let before = before.trim_end().trim_end_matches(':').trim_end();
     let mut words = before.rsplit(' ').skip_while(|word| matches!(*word, "is" | "was" | "of" | "at" | "now" | "by"));
-    words.next().is_some_and(|word| word_likeness(head, &word.to_lowercase()) >= 0.9)
+    words.next().is_some_and(|word| word_similarity(head, &word.to_lowercase()) >= 0.9)
 }
 
 /// Whether a number can be a value of what a word names.
@@ -286,8 +289,8 @@ fn measures(head: &str, quantity: &Quantity) -> bool {
         }
         "battery" | "charge" => quantity.unit == "%",
         _ => {
-            word_likeness(head, &quantity.unit) >= 0.9
-                || quantity.of.split(' ').any(|word| word_likeness(head, word) >= 0.9)
+            word_similarity(head, &quantity.unit) >= 0.9
+                || quantity.measured.split(' ').any(|word| word_similarity(head, word) >= 0.9)
         }
     }
 }

@@ -7,11 +7,11 @@ use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::{verb_likeness, word_likeness};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, LISTED, Pool};
+use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, MAX_THING_EVENTS, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
+use crate::recall::reading::{ParsedEvent, arguments};
 use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
 /// Events of no session closer than this are one occurrence where they tell the same.
@@ -24,7 +24,10 @@ const TOLD: f32 = 0.45;
 const ALIKE: f32 = 0.5;
 
 /// The number that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "How many books did she bring?": a number that was told with the thing.
     if question.ask() == Ask::Count
@@ -57,12 +60,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if !by_name
         && period.is_none()
         && question.ask() == Ask::Times
-        && let Some(visits) = pool.visits(&events.iter().collect::<Vec<_>>())?
+        && let Some(visits) = pool.counted_visits(&events.iter().collect::<Vec<_>>())?
     {
         groups = visits.iter().map(|visit| visit.span).collect();
         count = groups.len();
         let shown: Vec<crate::EventId> = visits.iter().map(|visit| visit.event.id).collect();
-        events = crate::recall::pool::merged(pool.read(&shown, &question.content)?, events);
+        events = crate::recall::pool::merge(pool.read(&shown, &question.content)?, events);
     }
     let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
     let text = match question.ask() {
@@ -71,7 +74,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
         _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
     };
-    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    let thing =
+        question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
     let value = Value::Number(count as f64, String::new());
     Ok(Some(Candidate {
@@ -84,7 +88,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             margin: 1.0,
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: best_first(events),
         confidence: 0.0,
@@ -93,15 +97,18 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 }
 
 /// "For three nights", for how many nights somebody stayed.
-fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
     let class = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && is_period(&class.head))?;
-    if question.is_bounded() {
+    if question.has_time_bound() {
         return None;
     }
     let told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
     let (quantity, found) = told
         .filter(|found| {
-            question.named.iter().all(|thing| best_in(thing, &found.reading) >= ALIKE || thing.head == class.head)
+            question
+                .named
+                .iter()
+                .all(|thing| best_phrase_similarity(thing, &found.reading) >= ALIKE || thing.head == class.head)
         })
         .find_map(|found| {
             let mut all = found.reading.quantities().into_iter();
@@ -118,7 +125,7 @@ fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> 
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -127,8 +134,8 @@ fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> 
 }
 
 /// "Three times a day", for how often something is done or is to be done.
-fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    if question.ask() != Ask::Times || question.tense == Tense::Past || question.is_bounded() {
+fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    if question.ask() != Ask::Times || question.tense == Tense::Past || question.has_time_bound() {
         return None;
     }
     let mut told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
@@ -143,7 +150,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -190,7 +197,7 @@ fn frequency_in(text: &str) -> Option<String> {
 }
 
 /// What was only said of it, in the order in which the search finds it; what was perceived stays in order of time.
-fn best_first(mut events: Vec<Found>) -> Vec<Found> {
+fn best_first(mut events: Vec<RetrievedEvent>) -> Vec<RetrievedEvent> {
     if events.iter().all(|found| found.reading.event.kind == crate::Kind::Text) {
         events.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
@@ -199,11 +206,11 @@ fn best_first(mut events: Vec<Found>) -> Vec<Found> {
 
 /// Whether an event may tell of one of what is counted: it names one, does what the word means ("how many moves?"), or somebody acts
 /// in it where people are counted. Of what an event does not speak there are not some because something happened.
-pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool {
+pub(super) fn holds_counted(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let counted = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && !is_period(&class.head));
     let Some(head) = counted.map(|class| class.head.as_str()) else { return true };
     let is_one = |lemma: &str| {
-        word_likeness(head, lemma) >= ALIKE || lexicon::is_a_as(lemma, head, PartOfSpeech::Noun).is_some()
+        word_similarity(head, lemma) >= ALIKE || lexicon::is_a_as(lemma, head, PartOfSpeech::Noun).is_some()
     };
     let acts =
         || lexicon::category(head, PartOfSpeech::Noun) == Some(Category::Person) && reading.event.entity.is_some();
@@ -211,34 +218,37 @@ pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool 
 }
 
 /// Whether an event speaks of several of what is counted without saying how many: "she puts the passports away".
-fn is_of_several(question: &Question<'_>, reading: &Reading) -> bool {
+fn is_of_several(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == Ask::Count) else { return false };
-    let own = reading.clauses().flat_map(arguments).filter(|noun| word_likeness(&class.head, &noun.head) >= ALIKE);
+    let own = reading.clauses().flat_map(arguments).filter(|noun| word_similarity(&class.head, &noun.head) >= ALIKE);
     let mut own = own.peekable();
     own.peek().is_some() && own.all(|noun| noun.plural && noun.number.is_none())
 }
 
 /// The events that are counted: of the named thing, and of what the verb says where events of it say different things.
-pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+pub(in crate::recall) fn matching(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let bound = question.bound();
-    let mut events: Vec<Found> = Vec::new();
+    let mut events: Vec<RetrievedEvent> = Vec::new();
     let mut by_name = false;
     for thing in question.named.iter().take(3) {
         if pool.entity(thing).is_some() {
-            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+            events = pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
             by_name = true;
             break;
         }
     }
     if !by_name {
         if let Some(thing) = question.named.first() {
-            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+            events = pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
         }
-        events = crate::recall::pool::merged(events, pooled.to_vec());
+        events = crate::recall::pool::merge(events, pooled.to_vec());
     }
     events.retain(|found| !found.reading.only_asks());
-    let rank = |found: &Found| found.coverage.of_content;
+    let rank = |found: &RetrievedEvent| found.coverage.of_content;
     let best = events.iter().map(rank).fold(0.0, f32::max);
     let seen = events.iter().any(|found| found.reading.event.kind == crate::Kind::Caption);
     let least = if by_name {
@@ -251,9 +261,9 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     events.retain(|found| rank(found) >= least);
     // Of several things that are told of it, what is nearest to the verb is counted.
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
-        let near = |found: &Found| {
+        let near = |found: &RetrievedEvent| {
             let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.map(|told| verb_likeness(verb, told)).fold(0.0, f32::max)
+            told.map(|told| verb_similarity(verb, told)).fold(0.0, f32::max)
         };
         let most = events.iter().map(near).fold(0.0, f32::max);
         if most >= 0.6 {
@@ -266,7 +276,12 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
 
 /// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that
 /// touch.
-fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
+fn occurrences(
+    events: &[RetrievedEvent],
+    zone: &jiff::tz::TimeZone,
+    period: Option<&str>,
+    by_name: bool,
+) -> Vec<TimeSpan> {
     let mut groups: Vec<TimeSpan> = Vec::new();
     let mut keys: BTreeSet<String> = BTreeSet::new();
     for found in events {

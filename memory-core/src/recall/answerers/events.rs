@@ -14,13 +14,13 @@ use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, qu
 use crate::recall::answerers::rank::{ahead, rank};
 use crate::recall::answerers::times::margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::corrections::TakenBack;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::{ITSELF, Question};
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::corrections::CorrectedStatement;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::{Question, ROBOT_ENTITY};
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::recall::stance::stance;
-use crate::recall::telling::{is_of_another, is_of_another_thing, is_untold};
+use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
 /// Events this near to the best may tell it as well.
@@ -39,9 +39,12 @@ const EXPLAINED: f32 = 0.8;
 const SAME_THING: f32 = 0.7;
 
 /// The answer from single events.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let mut ranked: Vec<&Found> = pooled.iter().collect();
+    let mut ranked: Vec<&RetrievedEvent> = pooled.iter().collect();
     // What lies in time as asked comes before what only suits the words; what places it is no answer.
     if ranked.iter().any(|found| found.placed > 0.0) {
         ranked.retain(|found| found.placed > 0.0);
@@ -52,21 +55,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }
     // That all is well again does not say what was wrong.
     if let Some(thing) = faulty(question) {
-        let over = |found: &Found| {
+        let over = |found: &RetrievedEvent| {
             stance("broken", thing, &question.asked.clause, &found.reading) == Some(false)
                 && explains(&found.reading).is_none()
         };
-        if ranked.iter().any(|found| !over(found) && best_in(thing, &found.reading) >= SAME_THING) {
+        if ranked.iter().any(|found| !over(found) && best_phrase_similarity(thing, &found.reading) >= SAME_THING) {
             ranked.retain(|found| !over(found));
         }
-        let explained =
-            |found: &Found| explains(&found.reading).is_some() && best_in(thing, &found.reading) >= SAME_THING;
+        let explained = |found: &RetrievedEvent| {
+            explains(&found.reading).is_some() && best_phrase_similarity(thing, &found.reading) >= SAME_THING
+        };
         if ranked.iter().any(|found| explained(found)) {
             ranked.retain(|found| explained(found));
         }
     }
     let ranks: HashMap<EventId, f32> = ranked.iter().map(|found| (found.id(), rank(question, found))).collect();
-    let rank = |found: &Found| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
+    let rank = |found: &RetrievedEvent| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
     ranked.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
         prefer(occurrence, &mut ranked, rank, if names_nothing(question) { f32::MAX } else { NEAR });
@@ -75,15 +79,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let top = rank(best);
     // "The last person" asks of nothing but the time: all that was noticed suits.
     let any = names_nothing(question) && question.asked.occurrence.is_some();
-    let suits = |found: &&Found| any || rank(found) >= top - NEAR;
-    let near: Vec<&Found> = ranked.iter().copied().filter(suits).take(8).collect();
+    let suits = |found: &&RetrievedEvent| any || rank(found) >= top - NEAR;
+    let near: Vec<&RetrievedEvent> = ranked.iter().copied().filter(suits).take(8).collect();
     // What somebody said is told by them, or by who tells of them.
-    let near: Vec<&Found> = match said_by(question) {
+    let near: Vec<&RetrievedEvent> = match said_by(question) {
         Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
         None => near,
     };
     let unsaid = near.is_empty();
-    let mut chosen: Option<(Vec<String>, &Found)> = None;
+    let mut chosen: Option<(Vec<String>, &RetrievedEvent)> = None;
     for found in &near {
         let parts = parts(question, found);
         if !parts.is_empty() {
@@ -94,7 +98,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     // Who did it may be told in other words than what was done.
     if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
         // Whose it is may be told of it by another name: "that is Ivo's lamp".
-        let suits = |found: &Found| rank(found) >= top - WIDE || question.ask() == Ask::Owner;
+        let suits = |found: &RetrievedEvent| rank(found) >= top - WIDE || question.ask() == Ask::Owner;
         let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
         chosen = wider.take(WIDER).map(|found| (parts(question, found), found)).find(|(parts, _)| !parts.is_empty());
     }
@@ -124,39 +128,39 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         None => {
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
             // sentences that somebody said it knows best, for they say one thing in many words.
-            let said = |found: &&Found| {
+            let said = |found: &&RetrievedEvent| {
                 found.reading.event.kind == Kind::Text
                     && rank(found) >= top - NEAR_SAID
-                    && !is_of_another(question, &found.reading)
+                    && !has_other_actor(question, &found.reading)
             };
-            let near: Vec<&Found> =
+            let near: Vec<&RetrievedEvent> =
                 if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
             let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
-            let other = is_of_another(question, &best.reading) || is_of_another_thing(question, &best.reading);
+            let other = has_other_actor(question, &best.reading) || lacks_asked_thing(question, &best.reading);
             let fits = if unsaid || other { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
         }
     };
     // Neither who did what nobody told of nor why is known.
     let untold = matches!(question.ask(), Ask::Person | Ask::Reason) && first.placed == 0.0 && !computed;
-    let fits = if untold && is_untold(question, &first.reading) { 0.0 } else { fits };
+    let fits = if untold && lacks_asked_deed(question, &first.reading) { 0.0 } else { fits };
     let mut evidence = vec![first.clone()];
     // Behind what answers, the search knows best what else is worth a look: it weighs every word of the question.
-    let mut rest: Vec<&Found> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
+    let mut rest: Vec<&RetrievedEvent> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
     if rest.iter().all(|found| found.placed == 0.0) && question.asked.occurrence.is_none() {
         rest.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
     evidence.extend(rest.into_iter().cloned());
-    let thing = question.named.iter().map(|thing| best_in(thing, &first.reading)).fold(0.0, f32::max);
+    let thing = question.named.iter().map(|thing| best_phrase_similarity(thing, &first.reading)).fold(0.0, f32::max);
     // What is of the class is what the class says, in another word: a viola is an instrument.
     let of_the_class = match &question.asked.class {
         Some(class) if question.ask() == Ask::Thing && fits >= 1.0 && !computed => {
-            let mut held = question.content.held(&first.reading);
+            let mut held = question.content.item_similarities(&first.reading);
             let items = question.content.items.iter().zip(&mut held);
             items.filter(|(item, _)| item.lemma == class.head).for_each(|(_, held)| *held = 1.0);
-            question.content.covered_by(&held)
+            question.content.share_of_similarities(&held)
         }
         _ => 0.0,
     };
@@ -177,7 +181,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             } else {
                 thing
             },
-            known: question.content.known().max(of_the_class),
+            known: question.content.known_share().max(of_the_class),
         },
         evidence,
         confidence: 0.0,
@@ -190,13 +194,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
 }
 
 /// The share of a question that an event holds, of which a day to come that it names is half.
-fn timely(question: &Question<'_>, found: &Found) -> f32 {
+fn timely(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let coverage = found.coverage.of_content;
     if is_ordered(question, &found.reading) {
         return 1.0;
     }
     // What somebody says that it was explains the fault, in whatever words.
-    let explained = faulty(question).is_some_and(|thing| best_in(thing, &found.reading) >= SAME_THING);
+    let explained = faulty(question).is_some_and(|thing| best_phrase_similarity(thing, &found.reading) >= SAME_THING);
     if explained && explains(&found.reading).is_some() {
         return coverage.max(EXPLAINED);
     }
@@ -204,18 +208,18 @@ fn timely(question: &Question<'_>, found: &Found) -> f32 {
 }
 
 /// Whether an event orders the robot to do what it is asked about: "please feed the cat at eight", for "what do you have to do at eight?".
-fn is_ordered(question: &Question<'_>, reading: &Reading) -> bool {
-    let itself = question.named.iter().any(|noun| noun.head == ITSELF);
+fn is_ordered(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let itself = question.named.iter().any(|noun| noun.head == ROBOT_ENTITY);
     let orders = |clause: &Clause| {
         let verb = clause.verb.as_ref().filter(|verb| verb.infinitive && !verb.past && verb.modal.is_none());
         verb.is_some_and(|verb| !verb.auxiliary_only && !verb.negated) && clause.subject.is_none()
     };
-    let told = reading.event.kind == Kind::Text && reading.event.entity.as_deref() != Some(ITSELF);
+    let told = reading.event.kind == Kind::Text && reading.event.entity.as_deref() != Some(ROBOT_ENTITY);
     let asked = question.asked.clause.verb.as_ref().is_some_and(|verb| {
         let of_it = || question.asked.clause.objects.iter().any(|object| object.head == "you");
         (verb.passive || of_it()) && matches!(verb.lemma.as_str(), "ask" | "tell" | "order" | "remind" | "instruct")
     });
-    let near = question.near();
+    let near = question.boosted_spans();
     let in_time =
         || near.is_empty() || reading.times.iter().any(|time| near.iter().any(|(span, _)| same_hour(time.span, *span)));
     itself && told && (ahead(question, reading) > 0.0 || asked && in_time()) && reading.clauses().any(orders)
@@ -229,14 +233,15 @@ fn same_hour(a: TimeSpan, b: TimeSpan) -> bool {
 }
 
 /// What is different from before: what was told last of the thing, where several were told.
-pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+pub(in crate::recall) fn changed(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     if let Some(pair) = pool.taken_back.iter().max_by_key(|pair| (pair.later.span().start, pair.later.id())) {
         return Some(corrected(question, pair));
     }
-    let told: Vec<&Found> = found.iter().filter(|found| !found.reading.only_asks()).collect();
+    let told: Vec<&RetrievedEvent> = found.iter().filter(|found| !found.reading.only_asks()).collect();
     let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
-    let mut near: Vec<&Found> = told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
+    let mut near: Vec<&RetrievedEvent> =
+        told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
     if near.iter().any(|found| named_in(question, &found.reading) >= SAME_THING) {
         near.retain(|found| named_in(question, &found.reading) >= SAME_THING);
     }
@@ -257,7 +262,7 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
             margin: 0.0,
             fits: if near.len() > 1 { 0.8 } else { 0.2 },
             thing: named_in(question, &newest.reading),
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: near.into_iter().cloned().collect(),
         confidence: 0.0,
@@ -266,13 +271,13 @@ pub(in crate::recall) fn changed(pool: &Pool<'_>, found: &[Found]) -> Option<Can
 }
 
 /// How well the best of the things that the question names suits what the event tells of.
-fn named_in(question: &Question<'_>, reading: &Reading) -> f32 {
-    let named = question.named.iter().map(|thing| best_in(thing, reading));
+fn named_in(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    let named = question.named.iter().map(|thing| best_phrase_similarity(thing, reading));
     named.reduce(f32::max).unwrap_or(0.5)
 }
 
 /// What a later statement says instead of an earlier one.
-fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
+fn corrected(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
     let text = quote(&pair.later, question);
     Candidate {
         layer: Layer::Episodes,
@@ -284,7 +289,7 @@ fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
             margin: 1.0,
             fits: 1.0,
             thing: named_in(question, &pair.earlier.reading),
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![pair.later.clone(), pair.earlier.clone()],
         confidence: 0.0,
@@ -294,7 +299,7 @@ fn corrected(question: &Question<'_>, pair: &TakenBack) -> Candidate {
 
 /// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you
 /// see?".
-pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn of_class(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // What somebody is called is no kind of a name.
     if asks_for_a_name(question) {
@@ -317,11 +322,11 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
         return Ok(None);
     }
     let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
-    let events = pool.listing(question.bound(), question.sense, kinds, true, 600, &question.content)?;
-    let mut items: Vec<(String, usize, Found)> = Vec::new();
+    let events = pool.events_in_time_order(question.bound(), question.sense, kinds, true, 600, &question.content)?;
+    let mut items: Vec<(String, usize, RetrievedEvent)> = Vec::new();
     let mut nearest = u8::MAX;
     for found in events {
-        for (lemma, tag) in &found.reading.lemmas[..found.reading.own.min(found.reading.lemmas.len())] {
+        for (lemma, tag) in &found.reading.lemmas[..found.reading.own_words.min(found.reading.lemmas.len())] {
             let steps = lexicon::is_a_as(lemma, &class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
             let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, &class));
             if let Some(steps) = steps.filter(|_| !only_modifies(lemma, &found.reading.event.text)) {
@@ -335,7 +340,7 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
     }
     // Asked for one ("which animal walked by?"), the one that is nearest in meaning comes first; asked for all, the most frequent.
     let plural = question.asked.class.as_ref().is_none_or(|class| class.plural);
-    let near = |found: &Found| {
+    let near = |found: &RetrievedEvent| {
         let cosine = pool.embedding.as_ref().and_then(|vector| pool.cosine(vector, found.id()));
         if plural { 0.0 } else { cosine.unwrap_or(0.0) }
     };
@@ -355,7 +360,7 @@ pub(in crate::recall) fn of_class(pool: &Pool<'_>) -> Result<Option<Candidate>, 
             fits: 1.0,
             // A drink is nearer to "drink" than to "thing".
             thing: 1.0 / f32::from(nearest),
-            known: question.content.known(),
+            known: question.content.known_share(),
             ..Signals::default()
         },
         evidence: items.into_iter().map(|(.., found)| found).collect(),
@@ -382,16 +387,16 @@ fn said_by<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
 }
 
 /// Whether an event may hold what a person said: where the speaker is not known, anybody may be it.
-fn may_be_said_by(speaker: &NounPhrase, reading: &Reading) -> bool {
+fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
     let event = &reading.event;
     let unknown = event.entity.is_none() && event.kind == Kind::Text;
     let own = event.entity.as_deref().is_some_and(|entity| {
         let name = crate::recall::reading::name_phrase(entity);
-        likeness(speaker, &name, reading) >= SPEAKER || kind_of(&name, &speaker.head).is_some()
+        phrase_similarity(speaker, &name, reading) >= SPEAKER || kind_of(&name, &speaker.head).is_some()
     });
     let told = reading.clauses().any(|clause| {
         let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()));
-        says && clause.subject.as_ref().is_some_and(|subject| likeness(speaker, subject, reading) >= SPEAKER)
+        says && clause.subject.as_ref().is_some_and(|subject| phrase_similarity(speaker, subject, reading) >= SPEAKER)
     });
     unknown || own || told
 }
@@ -401,9 +406,9 @@ fn names_nothing(question: &Question<'_>) -> bool {
     question.content.is_empty() && question.asked.cue.is_none()
 }
 
-fn prefer(occurrence: Occurrence, ranked: &mut [&Found], rank: impl Fn(&Found) -> f32, near: f32) {
+fn prefer(occurrence: Occurrence, ranked: &mut [&RetrievedEvent], rank: impl Fn(&RetrievedEvent) -> f32, near: f32) {
     let top = ranked.first().map_or(0.0, |best| rank(best));
-    let strong = |found: &Found| rank(found) >= top - near;
+    let strong = |found: &RetrievedEvent| rank(found) >= top - near;
     ranked.sort_by(|a, b| match (strong(a), strong(b)) {
         (true, true) => {
             let time = a.span().start.cmp(&b.span().start);
@@ -414,7 +419,7 @@ fn prefer(occurrence: Occurrence, ranked: &mut [&Found], rank: impl Fn(&Found) -
 }
 
 /// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.
-fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String>, &'a Found)> {
+fn tasks<'a>(question: &Question<'_>, pooled: &'a [RetrievedEvent]) -> Option<(Vec<String>, &'a RetrievedEvent)> {
     let class = question.asked.class.as_ref()?;
     if !matches!(
         class.head.as_str(),
@@ -424,7 +429,7 @@ fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String
         return None;
     }
     let bound = question.bound()?;
-    let mut counts: Vec<(String, usize, &Found)> = Vec::new();
+    let mut counts: Vec<(String, usize, &RetrievedEvent)> = Vec::new();
     for found in pooled.iter().filter(|found| found.span().overlaps(bound)) {
         let Some(task) = found.reading.event.attributes.get("task").and_then(crate::Value::as_text) else { continue };
         match counts.iter_mut().find(|(known, ..)| known == task) {
@@ -438,8 +443,8 @@ fn tasks<'a>(question: &Question<'_>, pooled: &'a [Found]) -> Option<(Vec<String
 }
 
 /// What most of the near events have.
-fn usual<'a>(question: &Question<'_>, near: &[&'a Found]) -> Option<(Vec<String>, &'a Found)> {
-    let mut counts: BTreeMap<String, (usize, &Found)> = BTreeMap::new();
+fn usual<'a>(question: &Question<'_>, near: &[&'a RetrievedEvent]) -> Option<(Vec<String>, &'a RetrievedEvent)> {
+    let mut counts: BTreeMap<String, (usize, &RetrievedEvent)> = BTreeMap::new();
     for found in near {
         for part in parts(question, found) {
             counts.entry(part).or_insert((0, found)).0 += 1;

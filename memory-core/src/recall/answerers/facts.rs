@@ -9,7 +9,7 @@ use crate::index::{Holding, is_stop_word, words};
 use crate::language::english::time::moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::pool::Pool;
+use crate::recall::pool::EventPool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{EventId, ReadError, Timestamp};
 
@@ -19,7 +19,10 @@ const LATELY: usize = 64;
 const SHOWN_EVENTS: usize = 3;
 
 /// An answer from facts.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    degraded: &mut Vec<String>,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(learnt) = pool.reader.learnt() else { return Ok(None) };
     if question.asked.cue.is_some() {
@@ -70,7 +73,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
             fits: 1.0,
             thing: if found.precise { 1.0 } else { 0.5 },
             // A fact is one statement: words that only other events mean say nothing of it.
-            known: question.content.known_literally(),
+            known: question.content.literally_known_share(),
         },
         evidence,
         confidence: 0.0,
@@ -79,7 +82,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
 }
 
 /// Whether an event that nothing was learnt from yet speaks of the subject: what it says is newer than any fact.
-fn is_outdated(pool: &Pool<'_>, subject: &str, learnt: EventId) -> bool {
+fn is_outdated(pool: &EventPool<'_>, subject: &str, learnt: EventId) -> bool {
     let groups = words(subject).filter(|word| !is_stop_word(word)).map(|word| vec![word]).collect();
     let newest = Holding { groups, latest: true, limit: LATELY, ..Holding::default() };
     pool.reader.search().holding(&newest).into_iter().any(|event| event > learnt)

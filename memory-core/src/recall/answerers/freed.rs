@@ -6,9 +6,9 @@ use crate::language::english::closed::is_one_of;
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::{Kind, ReadError, TimeSpan};
 
 /// Help comes within this.
@@ -25,14 +25,20 @@ const FREEING: &[&str] = &[
 ];
 
 /// The person who freed the robot.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.ask() != Ask::Person || !asks_who_freed(question) {
         return Ok(None);
     }
-    let states =
-        pool.listing(question.bound(), None, vec![Kind::State, Kind::Text], true, LISTED, &question.content)?;
-    let mut stuck: Vec<&Found> = states.iter().filter(|found| tells_stuck(&found.reading)).collect();
+    let states = pool.events_in_time_order(
+        question.bound(),
+        None,
+        vec![Kind::State, Kind::Text],
+        true,
+        LISTED,
+        &question.content,
+    )?;
+    let mut stuck: Vec<&RetrievedEvent> = states.iter().filter(|found| tells_stuck(&found.reading)).collect();
     stuck.sort_by(|a, b| {
         let order = (b.span().start, b.id()).cmp(&(a.span().start, a.id()));
         b.coverage.of_content.total_cmp(&a.coverage.of_content).then(order)
@@ -40,11 +46,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     for told in stuck {
         let span = TimeSpan { start: told.span().start, end: told.span().end.saturating_add(HELPED) };
         let kinds = vec![Kind::Action, Kind::Caption];
-        let behind = pool.listing(Some(span), None, kinds, false, BEHIND, &question.content)?;
+        let behind = pool.events_in_time_order(Some(span), None, kinds, false, BEHIND, &question.content)?;
         let helped = behind.iter().find_map(|found| Some((helper(&found.reading)?, found)));
         if let Some((name, found)) = helped {
             let evidence = vec![found.clone(), told.clone()];
-            let known = question.content.known().max(0.6);
+            let known = question.content.known_share().max(0.6);
             let value = Value::Text(name.clone());
             let reason = "who freed it after it was stuck".to_owned();
             return Ok(Some(Candidate::computed(Layer::Episodes, name, value, evidence, known, reason)));
@@ -71,14 +77,14 @@ fn asks_who_freed(question: &Question<'_>) -> bool {
 }
 
 /// Whether an event tells that the robot cannot move.
-fn tells_stuck(reading: &Reading) -> bool {
+fn tells_stuck(reading: &ParsedEvent) -> bool {
     let of_robot = reading.event.entity.as_deref().is_some_and(|entity| entity.eq_ignore_ascii_case("robot"))
         || reading.lemmas.iter().any(|(lemma, _)| lemma == "robot");
     of_robot && reading.lemmas.iter().any(|(lemma, _)| is_one_of(lemma, STUCK))
 }
 
 /// Who does something to the robot that frees it.
-fn helper(reading: &Reading) -> Option<String> {
+fn helper(reading: &ParsedEvent) -> Option<String> {
     let robot = |noun: &NounPhrase| {
         noun.head == "robot"
             || noun.owner.as_ref().is_some_and(|owner| owner.head == "robot")

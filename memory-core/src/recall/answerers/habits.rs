@@ -7,11 +7,11 @@ use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, name_phrase};
+use crate::recall::reading::{ParsedEvent, name_phrase};
 use crate::{Kind, ReadError};
 
 /// Events of the person that are gone through.
@@ -29,20 +29,20 @@ const NAMED: usize = 3;
 struct Habit {
     words: Vec<String>,
     days: BTreeSet<jiff::civil::Date>,
-    found: Vec<Found>,
+    found: Vec<RetrievedEvent>,
 }
 
 /// "What does he do every morning?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if !question.asked.habitual || question.ask() != Ask::Action || question.is_bounded() {
+    if !question.asked.habitual || question.ask() != Ask::Action || question.has_time_bound() {
         return Ok(None);
     }
     let Some(person) = question.named.first() else { return Ok(None) };
     let hours = hours(question);
-    let mut all = merged(
-        pool.about(person, question.hard, true, EVENTS, &question.content)?,
-        pool.mentions(person, question.hard, true, EVENTS, &question.content)?,
+    let mut all = merge(
+        pool.events_about(person, question.hard, true, EVENTS, &question.content)?,
+        pool.events_mentioning(person, question.hard, true, EVENTS, &question.content)?,
     );
     all.sort_by_key(|found| (found.span().start, found.id()));
     let zone = question.now.time_zone();
@@ -69,7 +69,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         return Ok(None);
     }
     habits.retain(|habit| habit.days.len() == most);
-    let shown: Vec<&Found> = habits.iter().filter_map(|habit| habit.found.first()).take(NAMED).collect();
+    let shown: Vec<&RetrievedEvent> = habits.iter().filter_map(|habit| habit.found.first()).take(NAMED).collect();
     let text = shown.iter().map(|found| quote(found, question)).collect::<Vec<_>>().join(" ");
     let evidence = habits.into_iter().flat_map(|habit| habit.found).collect();
     Ok(Some(Candidate::computed(
@@ -77,7 +77,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         text.clone(),
         Value::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         format!("done on {most} days"),
     )))
 }
@@ -95,8 +95,8 @@ fn hours(question: &Question<'_>) -> Option<std::ops::Range<i8>> {
 }
 
 /// Whether an event tells what a person does.
-fn is_of(person: &NounPhrase, reading: &Reading) -> bool {
-    let is_person = |noun: &NounPhrase| likeness(person, noun, reading) >= SAME_PERSON;
+fn is_of(person: &NounPhrase, reading: &ParsedEvent) -> bool {
+    let is_person = |noun: &NounPhrase| phrase_similarity(person, noun, reading) >= SAME_PERSON;
     let entity = reading.event.entity.as_deref().map(name_phrase);
     let subjects = reading.clauses().filter_map(|clause| clause.subject.as_ref()).filter_map(|it| reading.resolve(it));
     entity.as_ref().is_some_and(is_person)
@@ -104,8 +104,8 @@ fn is_of(person: &NounPhrase, reading: &Reading) -> bool {
 }
 
 /// The words of what is done, without who does it.
-fn deed(person: &NounPhrase, reading: &Reading) -> Vec<String> {
-    let own = &reading.lemmas[..reading.own.min(reading.lemmas.len())];
+fn deed(person: &NounPhrase, reading: &ParsedEvent) -> Vec<String> {
+    let own = &reading.lemmas[..reading.own_words.min(reading.lemmas.len())];
     let told = own.iter().filter(|(lemma, tag)| matches!(tag, Tag::Noun | Tag::Verb) && *lemma != person.head);
     told.map(|(lemma, _)| lemma.clone()).collect()
 }
@@ -116,7 +116,7 @@ fn is_same(a: &[String], b: &[String]) -> bool {
         return false;
     }
     let held = |from: &[String], of: &[String]| {
-        of.iter().filter(|word| from.iter().any(|other| word_likeness(word, other) >= 0.8)).count() as f32
+        of.iter().filter(|word| from.iter().any(|other| word_similarity(word, other) >= 0.8)).count() as f32
             / of.len() as f32
     };
     held(a, b).min(held(b, a)) >= SAME_DEED || held(a, b).max(held(b, a)) >= 0.99 && a.len().min(b.len()) >= 2

@@ -7,10 +7,10 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
 /// Texts of and about a person that are gone through, the latest first.
@@ -24,22 +24,25 @@ const SAME_THING: f32 = 0.6;
 const TOLERATING: &[&str] = &["tolerate", "stand", "digest", "stomach", "bear", "eat", "drink"];
 
 /// "What must Ida not eat?", "may Ida have nuts?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((person, thing)) = asked(question) else { return Ok(None) };
-    let mut texts = merged(
-        pool.about(person, question.hard, true, TEXTS, &question.content)?,
-        pool.mentions(person, question.hard, true, TEXTS, &question.content)?,
+    let mut texts = merge(
+        pool.events_about(person, question.hard, true, TEXTS, &question.content)?,
+        pool.events_mentioning(person, question.hard, true, TEXTS, &question.content)?,
     );
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
     texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let mut told: Vec<(String, Found)> = Vec::new();
+    let mut told: Vec<(String, RetrievedEvent)> = Vec::new();
     for found in texts {
         for harm in found.reading.clauses().filter_map(|clause| harm(clause, person, &found.reading)) {
             match thing {
                 Some(thing)
-                    if likeness(thing, harm, &found.reading).max(likeness(harm, thing, &found.reading))
-                        < SAME_THING => {}
+                    if phrase_similarity(thing, harm, &found.reading).max(phrase_similarity(
+                        harm,
+                        thing,
+                        &found.reading,
+                    )) < SAME_THING => {}
                 _ => told.push((bare(harm, &found.reading), found.clone())),
             }
         }
@@ -56,7 +59,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         }
     };
     let evidence = told.into_iter().map(|(_, found)| found).collect();
-    let known = question.content.known().max(SAME_PERSON);
+    let known = question.content.known_share().max(SAME_PERSON);
     let reason = "what was told to harm them";
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
 }
@@ -72,7 +75,7 @@ fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q N
         clause.subject.as_ref().filter(|subject| takes && subject.kind == NounKind::Name && is_person(subject))?;
     // What somebody does not eat at all, and not what they are not eating now.
     let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"))
-        || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.is_bounded();
+        || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.has_time_bound();
     match question.ask() {
         Ask::Thing | Ask::Action if verb.negated && may => Some((person, None)),
         Ask::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
@@ -81,19 +84,19 @@ fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q N
 }
 
 /// What a clause says to harm a person: "nuts are poison for her", "she is allergic to nuts", "she gets a rash from nuts".
-fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Option<&'r NounPhrase> {
+fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r ParsedEvent) -> Option<&'r NounPhrase> {
     let verb = clause.verb.as_ref().filter(|verb| !verb.past)?;
     let is_harm = |word: &str| HARMFUL.contains(&word);
     let of_speaker = reading
         .event
         .entity
         .as_deref()
-        .is_some_and(|entity| likeness(person, &name_phrase(entity), reading) >= SAME_PERSON);
+        .is_some_and(|entity| phrase_similarity(person, &name_phrase(entity), reading) >= SAME_PERSON);
     let is_them = |noun: &NounPhrase| {
-        noun.all().any(|noun| likeness(person, noun, reading) >= SAME_PERSON)
+        noun.all().any(|noun| phrase_similarity(person, noun, reading) >= SAME_PERSON)
             || of_speaker && matches!(noun.head.as_str(), "i" | "me")
             || noun.is_pronoun()
-                && reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME_PERSON)
+                && reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= SAME_PERSON)
     };
     let subject = clause.subject.as_ref()?;
     let said = clause.complements.iter().any(|(word, _)| is_harm(word)) || is_harm(&verb.lemma);
@@ -123,7 +126,7 @@ fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Op
 }
 
 /// A phrase in its own words, small unless it is a name.
-fn bare(noun: &NounPhrase, reading: &Reading) -> String {
+fn bare(noun: &NounPhrase, reading: &ParsedEvent) -> String {
     let text = reading.phrase_text(noun);
     if noun.kind == NounKind::Name { text } else { text.to_lowercase() }
 }

@@ -7,11 +7,11 @@ use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::list;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
-use crate::recall::stance::{predicate, stance};
+use crate::recall::stance::{asked_predicate, stance};
 
 /// Events that are gone through, the latest.
 const EVENTS: usize = 600;
@@ -21,7 +21,7 @@ const LISTED: usize = 6;
 const SAME_THING: f32 = 0.8;
 
 /// "What is still broken?", "what hasn't been repaired yet?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if let Some(state) = asks_persons(question) {
         return persons(pool, &state);
@@ -30,10 +30,10 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         return Ok(None);
     }
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption, Kind::Entity];
-    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, EVENTS, &question.content)?;
     events.sort_by_key(|found| (found.span().start, found.id()));
-    let mut known: Vec<(NounPhrase, Found)> = Vec::new();
-    let mut broken: Vec<(String, Found)> = Vec::new();
+    let mut known: Vec<(NounPhrase, RetrievedEvent)> = Vec::new();
+    let mut broken: Vec<(String, RetrievedEvent)> = Vec::new();
     // The latest first: what is told of a thing before no longer holds.
     for found in events.iter().rev().filter(|found| !found.reading.only_asks()) {
         for clause in found.reading.clauses() {
@@ -42,7 +42,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
                     continue;
                 };
                 let told = known.iter().any(|(other, at)| {
-                    likeness(other, &thing, &at.reading).max(likeness(&thing, other, &found.reading)) >= SAME_THING
+                    phrase_similarity(other, &thing, &at.reading).max(phrase_similarity(&thing, other, &found.reading))
+                        >= SAME_THING
                 });
                 if told || is_person(&thing) {
                     continue;
@@ -78,12 +79,12 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
 }
 
 /// "Who is ill?": every person of whom that was told last.
-fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
+fn persons(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption];
-    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, EVENTS, &question.content)?;
     events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let mut known: Vec<(NounPhrase, bool, Found)> = Vec::new();
+    let mut known: Vec<(NounPhrase, bool, RetrievedEvent)> = Vec::new();
     for found in events.iter().filter(|found| !found.reading.only_asks()) {
         let subjects = found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::all);
         for noun in subjects {
@@ -92,7 +93,7 @@ fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError
             else {
                 continue;
             };
-            if known.iter().any(|(other, ..)| likeness(other, &person, &found.reading) >= SAME_THING) {
+            if known.iter().any(|(other, ..)| phrase_similarity(other, &person, &found.reading) >= SAME_THING) {
                 continue;
             }
             if let Some(holds) = stance(wanted, &person, &question.asked.clause, &found.reading) {
@@ -103,7 +104,7 @@ fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError
     if known.is_empty() {
         return Ok(None);
     }
-    let held: Vec<&(NounPhrase, bool, Found)> = known.iter().filter(|(_, holds, _)| *holds).collect();
+    let held: Vec<&(NounPhrase, bool, RetrievedEvent)> = known.iter().filter(|(_, holds, _)| *holds).collect();
     let name = |person: &NounPhrase| super::places::capitalised(&person.lemmas().join(" "));
     let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
     let text = if names.is_empty() { "Nobody".to_owned() } else { list(&names) };
@@ -123,7 +124,7 @@ fn asks_persons(question: &Question<'_>) -> Option<String> {
         .as_ref()
         .is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated && !verb.past);
     let bare = clause.objects.is_empty() && clause.adjuncts.is_empty() && question.named.is_empty();
-    let wanted = predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
+    let wanted = asked_predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
     state(&wanted).filter(|(scale, _)| matches!(scale, Scale::Well | Scale::Awake)).map(|_| wanted)
 }
 
@@ -140,7 +141,7 @@ fn asks(question: &Question<'_>) -> bool {
     }
     let texts: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let out_of_order = texts.windows(3).any(|three| three == ["out", "of", "order"]);
-    let told = predicate(clause, question).and_then(|word| state(&word));
+    let told = asked_predicate(clause, question).and_then(|word| state(&word));
     // "What broke?" asks what happened.
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
     let bad =

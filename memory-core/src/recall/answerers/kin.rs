@@ -4,9 +4,9 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool};
-use crate::recall::reading::{Reading, name_phrase};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::reading::{ParsedEvent, name_phrase};
 use crate::{Kind, ReadError, TimeSpan};
 
 /// Texts of a person that are gone through.
@@ -17,7 +17,7 @@ const ANSWERED: std::time::Duration = std::time::Duration::from_secs(600);
 const SAME: f32 = 0.7;
 
 /// "Who is Oda's son?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let subject = question.asked.clause.subject.as_ref().or(question.asked.clause.objects.first());
     let Some(asked) = subject.filter(|_| question.ask() == Ask::Person) else { return Ok(None) };
@@ -25,7 +25,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
 }
 
 /// "Is Bo Oda's son?": by who is.
-pub(in crate::recall) fn truth(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn truth(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
@@ -34,23 +34,23 @@ pub(in crate::recall) fn truth(pool: &Pool<'_>) -> Result<Option<Candidate>, Rea
     };
     let Some(mut found) = relative(pool, asked)? else { return Ok(None) };
     let Some(event) = found.evidence.first() else { return Ok(None) };
-    let yes = likeness(person, &name_phrase(&found.text), &event.reading) >= SAME;
+    let yes = phrase_similarity(person, &name_phrase(&found.text), &event.reading) >= SAME;
     found.text = format!("{}: {}", if yes != question.asked.negated_verb() { "Yes" } else { "No" }, found.text);
     found.value = Value::Truth(yes);
     Ok(Some(found))
 }
 
 /// Who is to somebody what a noun phrase says: "Oda's son".
-fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+fn relative(pool: &EventPool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let older = generations(&asked.head);
     let whose = asked.owner.as_deref().or(asked.of.as_deref()).filter(|whose| !whose.is_pronoun());
     let (Some(older), Some(whose)) = (older, whose) else { return Ok(None) };
-    let own = |reading: &Reading| {
+    let own = |reading: &ParsedEvent| {
         let speaker = reading.event.entity.as_deref().filter(|_| reading.event.kind == Kind::Text);
-        speaker.is_some_and(|speaker| likeness(whose, &name_phrase(speaker), reading) >= SAME)
+        speaker.is_some_and(|speaker| phrase_similarity(whose, &name_phrase(speaker), reading) >= SAME)
     };
-    let mut texts = pool.about(whose, question.hard, true, TEXTS, &question.content)?;
+    let mut texts = pool.events_about(whose, question.hard, true, TEXTS, &question.content)?;
     texts.retain(|found| own(&found.reading));
     for said in &texts {
         let span = said.span();
@@ -59,10 +59,12 @@ fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, Re
             true => TimeSpan { start: span.start.saturating_sub(ANSWERED), end: span.start },
             false => TimeSpan { start: span.end, end: span.end.saturating_add(ANSWERED) },
         };
-        let mut beside = pool.listing(Some(window), None, vec![Kind::Text], older > 0, 4, &question.content)?;
+        let mut beside =
+            pool.events_in_time_order(Some(window), None, vec![Kind::Text], older > 0, 4, &question.content)?;
         beside.sort_by_key(|found| (found.span().start, found.id()));
-        let other =
-            |found: &&Found| found.id() != said.id() && !own(&found.reading) && found.reading.event.entity.is_some();
+        let other = |found: &&RetrievedEvent| {
+            found.id() != said.id() && !own(&found.reading) && found.reading.event.entity.is_some()
+        };
         let next = match older > 0 {
             true => beside.iter().rfind(other),
             false => beside.iter().find(other),
@@ -82,7 +84,7 @@ fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, Re
             name.clone(),
             Value::Text(name),
             evidence,
-            question.content.known().max(0.6),
+            question.content.known_share().max(0.6),
             "by how they call one another".into(),
         )));
     }
@@ -90,7 +92,7 @@ fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, Re
 }
 
 /// The word by which a text calls somebody older, at its end or its begin, parted by a comma, and by how many generations.
-fn called(reading: &Reading) -> Option<(String, i8)> {
+fn called(reading: &ParsedEvent) -> Option<(String, i8)> {
     let text = reading.event.text.trim_end_matches(|c: char| !c.is_alphanumeric());
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let last = text.rsplit_once(',').map(|(_, word)| bare(word)).filter(|word| !word.contains(' '));

@@ -3,11 +3,11 @@
 use crate::language::english::closed::is_one_of;
 use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::recall::stance::stance;
 use crate::{Kind, ReadError};
 
@@ -28,31 +28,31 @@ pub(super) struct Mended {
     /// Whether the answer to the question is that all is well.
     pub well: bool,
     /// What was done or seen since, then what was wrong.
-    pub evidence: Vec<Found>,
+    pub evidence: Vec<RetrievedEvent>,
 }
 
 /// What was done about the trouble that a question names; none where the question names none, or where it was told again since.
 pub(super) fn since(
-    pool: &Pool<'_>,
+    pool: &EventPool<'_>,
     thing: &NounPhrase,
     stated: Option<&(NounPhrase, String)>,
-    pooled: &[Found],
+    pooled: &[RetrievedEvent],
 ) -> Result<Option<Mended>, ReadError> {
     let question = pool.question;
     let Some(trouble) = Trouble::of(question, thing, stated) else { return Ok(None) };
-    let listed = merged(
-        pool.about(thing, question.bound(), true, LISTED, &question.content)?,
-        pool.mentions(thing, question.bound(), true, LISTED, &question.content)?,
+    let listed = merge(
+        pool.events_about(thing, question.bound(), true, LISTED, &question.content)?,
+        pool.events_mentioning(thing, question.bound(), true, LISTED, &question.content)?,
     );
-    let mut all = merged(listed, pooled.to_vec());
+    let mut all = merge(listed, pooled.to_vec());
     all.sort_by_key(|found| (found.span().start, found.id()));
     let wrong = all.iter().rposition(|found| trouble.is_told_by(question, thing, &found.reading));
     let Some(wrong) = wrong else { return Ok(None) };
     let parts = things_of(&all[wrong].reading);
-    let put_right = |found: &&Found| {
+    let put_right = |found: &&RetrievedEvent| {
         let reading = &found.reading;
-        let of_it = best_in(thing, reading) >= SAME;
-        let of_part = || parts.iter().any(|part| best_in(part, reading) >= SAME);
+        let of_it = best_phrase_similarity(thing, reading) >= SAME;
+        let of_part = || parts.iter().any(|part| best_phrase_similarity(part, reading) >= SAME);
         let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption);
         seen && (of_it || of_part()) && reading.clauses().any(is_mending)
             || of_it
@@ -102,21 +102,21 @@ impl Trouble {
         (!words.is_empty() && !good).then_some(Self { words, asks_well: false })
     }
 
-    fn is_told_by(&self, question: &Question<'_>, thing: &NounPhrase, reading: &Reading) -> bool {
-        let told = |word: &String| reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= SAME);
+    fn is_told_by(&self, question: &Question<'_>, thing: &NounPhrase, reading: &ParsedEvent) -> bool {
+        let told = |word: &String| reading.lemmas.iter().any(|(lemma, _)| word_similarity(word, lemma) >= SAME);
         let fails = || stance("work", thing, &question.asked.clause, reading) == Some(false);
         let denied = || {
             let mut alike = reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            alike.any(|verb| verb.negated && self.words.iter().any(|word| word_likeness(word, &verb.lemma) >= SAME))
+            alike.any(|verb| verb.negated && self.words.iter().any(|word| word_similarity(word, &verb.lemma) >= SAME))
         };
-        best_in(thing, reading) >= SAME
+        best_phrase_similarity(thing, reading) >= SAME
             && !reading.only_asks()
             && if self.words.is_empty() { fails() } else { self.words.iter().any(told) && !denied() }
     }
 }
 
 /// The things, and no persons, that an event names.
-fn things_of(reading: &Reading) -> Vec<NounPhrase> {
+fn things_of(reading: &ParsedEvent) -> Vec<NounPhrase> {
     let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !noun.is_pronoun() && !is_person(noun);
     reading.clauses().flat_map(arguments).filter(is_thing).cloned().collect()
 }

@@ -40,8 +40,8 @@ pub(super) mod way;
 use self::way::OnTheWay;
 use super::calibration;
 use super::candidate::{Candidate, Layer};
-use super::gather::Gathered;
-use super::pool::{Found, Pool};
+use super::gather::RetrievedEvents;
+use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
 use crate::language::english::question::Ask;
 use crate::language::english::space;
@@ -55,8 +55,8 @@ const SURELY: f32 = 0.9;
 
 /// What every layer that may know the answer proposes.
 pub(super) fn propose(
-    pool: &Pool<'_>,
-    gathered: &Gathered,
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
     degraded: &mut Vec<String>,
     intent: &mut Intent,
     limit: usize,
@@ -72,11 +72,11 @@ pub(super) fn propose(
         return Ok(known.into_iter().chain(facts::answer(pool, degraded)?).chain(summary).collect());
     }
     // That the robot was there is nothing that it saw, heard or did there.
-    let seen: Vec<Found>;
+    let seen: Vec<RetrievedEvent>;
     let found = match question.ask() {
         Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
             let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
-            let tells = |found: &&Found| {
+            let tells = |found: &&RetrievedEvent| {
                 let event = &found.reading.event;
                 // Nor is what a place is called anything that is there.
                 let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
@@ -94,7 +94,7 @@ pub(super) fn propose(
         OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
     }
     // What puts several events together knows more than any of them.
-    type Together = fn(&Pool<'_>, &[Found]) -> Result<Option<Candidate>, ReadError>;
+    type Together = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
     let together: [Together; 6] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| compared::answer(pool),
@@ -155,7 +155,7 @@ pub(super) fn propose(
     };
     // A place that was told since is newer than what was learnt.
     if let (Ask::Place, Some(place)) = (question.ask(), &specific)
-        && (question.tense != Tense::Past || question.is_bounded())
+        && (question.tense != Tense::Past || question.has_time_bound())
         && place.signals.fits >= 1.0
     {
         let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);

@@ -3,11 +3,11 @@
 use crate::TimeSpan;
 use crate::language::english::syntax::{Clause, NounKind};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::content::word_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
-use crate::recall::telling::telling;
+use crate::recall::reading::{ParsedEvent, arguments};
+use crate::recall::telling::relevant_clauses;
 
 /// Below this another thing is counted.
 const SAME_THING: f32 = 0.55;
@@ -26,13 +26,13 @@ const SUITS: f32 = 0.4;
 struct ToldNumber<'p> {
     number: f64,
     rank: f32,
-    found: &'p Found,
+    found: &'p RetrievedEvent,
     /// Every number of it that counts the same: "I had two, and Ben had three".
     all: Vec<f64>,
 }
 
 /// The number of `head` that was told.
-pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
+pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str) -> Option<Candidate> {
     let question = pool.question;
     let mut told: Vec<ToldNumber<'_>> =
         pooled.iter().take(READ).filter_map(|found| of_event(question, found, head)).collect();
@@ -41,8 +41,8 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
     told.retain(|one| one.rank >= NEARLY * best);
     let candidate = |number: f64, told: &[&ToldNumber<'_>], text: String, reason: &str| {
         let found = told[0].found;
-        let shown = |other: &&Found| told.iter().all(|told| told.found.id() != other.id());
-        let mut evidence: Vec<Found> = told.iter().map(|told| told.found.clone()).collect();
+        let shown = |other: &&RetrievedEvent| told.iter().all(|told| told.found.id() != other.id());
+        let mut evidence: Vec<RetrievedEvent> = told.iter().map(|told| told.found.clone()).collect();
         evidence.extend(pooled.iter().filter(shown).cloned());
         Candidate {
             layer: Layer::Episodes,
@@ -54,7 +54,7 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
                 margin: super::times::margin(pooled),
                 fits: 1.0,
                 thing: 1.0,
-                known: question.content.known(),
+                known: question.content.known_share(),
             },
             evidence,
             confidence: 0.0,
@@ -83,7 +83,7 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
 }
 
 /// The number of an event that suits best.
-fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<ToldNumber<'p>> {
+fn of_event<'p>(question: &Question<'_>, found: &'p RetrievedEvent, head: &str) -> Option<ToldNumber<'p>> {
     let reading = &found.reading;
     let mut best: Option<(f32, f64)> = None;
     let mut all: Vec<f64> = Vec::new();
@@ -93,7 +93,8 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
             best = Some((same, number));
         }
     };
-    let telling: Vec<usize> = telling(question, reading).into_iter().map(|clause| clause.range.start).collect();
+    let telling: Vec<usize> =
+        relevant_clauses(question, reading).into_iter().map(|clause| clause.range.start).collect();
     let verb_of = |clause: &Clause| clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let all_verbs: Vec<String> =
         reading.clauses().filter(|clause| telling.contains(&clause.range.start)).map(verb_of).collect();
@@ -101,8 +102,8 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
         let tells = telling.contains(&clause.range.start);
         for noun in arguments(clause) {
             for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
-                let of = noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head));
-                let same = word_likeness(head, &noun.head).max(of);
+                let of = noun.of.as_ref().map_or(0.0, |of| 0.9 * word_similarity(head, &of.head));
+                let same = word_similarity(head, &noun.head).max(of);
                 let counted = noun.kind != NounKind::Number && same >= SAME_THING;
                 // "Ten were ordered": of what is counted in the other clause.
                 let tells =
@@ -116,13 +117,13 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
         }
     }
     // Where nothing else is named, a number of what is counted suits, whatever it did: "how many guests came?".
-    let alone = question.named.iter().all(|noun| noun.head == head) && question.is_bounded();
+    let alone = question.named.iter().all(|noun| noun.head == head) && question.has_time_bound();
     let fitness = if alone { found.fitness().max(COUNTED) } else { found.fitness() };
     best.map(|(same, number)| ToldNumber { number, rank: fitness * same, found, all })
 }
 
-fn names(reading: &Reading, head: &str) -> bool {
-    reading.lemmas.iter().any(|(lemma, _)| word_likeness(head, lemma) >= NEARLY)
+fn names(reading: &ParsedEvent, head: &str) -> bool {
+    reading.lemmas.iter().any(|(lemma, _)| word_similarity(head, lemma) >= NEARLY)
 }
 
 /// Whether all that was told is to be added up: "how many altogether?".

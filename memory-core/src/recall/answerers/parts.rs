@@ -9,12 +9,12 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::asks_for_a_name;
 use crate::recall::answerers::rank::asked_back;
 use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
-use crate::recall::content::{verb_likeness, word_likeness};
-use crate::recall::likeness::{is_colour, likeness};
-use crate::recall::pool::Found;
+use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::likeness::{is_colour, phrase_similarity};
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::{Question, asks_profession};
-use crate::recall::reading::{Reading, arguments, can_be_place, is_person, name_phrase};
-use crate::recall::telling::telling;
+use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
+use crate::recall::telling::relevant_clauses;
 
 /// From here a name is that of the one who is asked about.
 pub(super) const SPEAKER: f32 = 0.7;
@@ -22,7 +22,7 @@ pub(super) const SPEAKER: f32 = 0.7;
 pub(super) const LISTED: usize = 8;
 
 /// The parts of an event that can fill what the question leaves open.
-pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<String> {
+pub(in crate::recall) fn parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {
     match question.ask() {
         Ask::Person => persons(question, &found.reading),
         Ask::Owner => owners(question, &found.reading),
@@ -34,7 +34,7 @@ pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<St
 }
 
 /// Persons who act in the event, those that the question names left out.
-fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let related = |asked: &NounPhrase| asked.owner.clone().or_else(|| asked.of.clone());
     // "Was it Mia or Ben who …?": one of the two is the answer.
     let alternatives = &question.asked.alternatives;
@@ -47,7 +47,7 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
             .iter()
             .filter(|asked| !offered(asked))
             .chain(&whose)
-            .any(|asked| likeness(asked, noun, reading) >= 0.7)
+            .any(|asked| phrase_similarity(asked, noun, reading) >= 0.7)
     };
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: String| {
@@ -83,7 +83,7 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         return found;
     }
     // Who does what is asked is told by the clause that tells of it; only where it names nobody do the others count.
-    let telling = telling(question, reading);
+    let telling = relevant_clauses(question, reading);
     // Whom the robot had before it is whoever is in the picture.
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
@@ -118,15 +118,16 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     if alternatives.len() > 1 {
         let all: Vec<&NounPhrase> = question.named.iter().filter(|noun| offered(noun)).collect();
-        found
-            .retain(|name| all.is_empty() || all.iter().any(|noun| likeness(noun, &name_phrase(name), reading) >= 0.7));
+        found.retain(|name| {
+            all.is_empty() || all.iter().any(|noun| phrase_similarity(noun, &name_phrase(name), reading) >= 0.7)
+        });
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
     found
 }
 
 /// Whether a text calls somebody by name, who then does nothing by that: "here it is, Mia!".
-fn is_called(noun: &NounPhrase, reading: &Reading) -> bool {
+fn is_called(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
     let text = &reading.event.text;
     let before = text.get(..noun.range.start).unwrap_or_default().trim_end();
     let behind = text.get(noun.range.end..).unwrap_or_default().trim_start();
@@ -148,7 +149,7 @@ fn of_talk(question: &Question<'_>) -> bool {
 }
 
 /// Whether a text tells of what is no person, and nothing of who speaks.
-fn is_of_thing(reading: &Reading) -> bool {
+fn is_of_thing(reading: &ParsedEvent) -> bool {
     let subjects: Vec<&NounPhrase> = reading.clauses().filter_map(|clause| clause.subject.as_ref()).collect();
     let of_speaker = |subject: &&NounPhrase| matches!(subject.head.as_str(), "i" | "we");
     let thing = |subject: &&NounPhrase| !subject.is_pronoun() && !is_person(subject);
@@ -156,7 +157,7 @@ fn is_of_thing(reading: &Reading) -> bool {
 }
 
 /// What a person is called whom a phrase means.
-fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
+fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> String {
     match noun.head.as_str() {
         _ if !noun.is_pronoun() => reading.phrase_text(noun),
         "nobody" | "somebody" | "someone" | "everybody" | "everyone" => capitalised(&noun.head),
@@ -170,19 +171,19 @@ fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
 }
 
 /// Whether a clause says that somebody is without what the question names.
-fn lacks(question: &Question<'_>, clause: &Clause, reading: &Reading) -> bool {
-    let meant = |noun: &NounPhrase| question.named.iter().any(|named| likeness(named, noun, reading) >= 0.7);
+fn lacks(question: &Question<'_>, clause: &Clause, reading: &ParsedEvent) -> bool {
+    let meant = |noun: &NounPhrase| question.named.iter().any(|named| phrase_similarity(named, noun, reading) >= 0.7);
     let without = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "without" && meant(&adjunct.noun));
     let denied = clause.verb.as_ref().is_some_and(|verb| verb.negated)
         && clause.objects.iter().flat_map(NounPhrase::all).any(meant);
     without || denied
 }
 
-fn owners(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let class = question.asked.class.as_ref().or(question.named.first());
     let Some(class) = class else { return Vec::new() };
     let owner = reading.clauses().flat_map(arguments).find_map(|noun| {
-        let owner = noun.owner.as_ref().filter(|_| likeness(class, noun, reading) >= 0.6)?;
+        let owner = noun.owner.as_ref().filter(|_| phrase_similarity(class, noun, reading) >= 0.6)?;
         Some(if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) })
     });
     owner.into_iter().collect()
@@ -202,7 +203,7 @@ fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
 }
 
 /// Things of the class that the question names; colours of the thing that it names.
-fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     // "What is her daughter called?": who is somebody's daughter, by name.
     if let Some(role) = named_by_role(question) {
         let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
@@ -220,7 +221,8 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     // "The cat Mokka": what stands before a name says what it is.
     let named = |noun: &&NounPhrase| {
-        noun.kind == NounKind::Name && question.named.iter().any(|asked| likeness(asked, noun, reading) >= SPEAKER)
+        noun.kind == NounKind::Name
+            && question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= SPEAKER)
     };
     for noun in reading.clauses().flat_map(arguments).filter(named) {
         let before = noun
@@ -234,7 +236,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let of_another = |clause: &&Clause| {
         let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
         actor.is_some_and(|actor| {
-            told.is_some_and(|told| told.all().all(|told| likeness(actor, told, reading) < SPEAKER))
+            told.is_some_and(|told| told.all().all(|told| phrase_similarity(actor, told, reading) < SPEAKER))
         })
     };
     for noun in reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments) {
@@ -258,7 +260,8 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     if found.is_empty() && is && !class.plural {
         let told = reading.clauses().filter(|clause| {
-            let same = clause.subject.as_ref().is_some_and(|subject| likeness(class, subject, reading) >= SPEAKER);
+            let same =
+                clause.subject.as_ref().is_some_and(|subject| phrase_similarity(class, subject, reading) >= SPEAKER);
             same && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated)
         });
         found.extend(told.filter_map(|clause| clause.objects.first()).map(|noun| reading.phrase_text(noun)));
@@ -284,7 +287,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
     {
         let told = reading.clauses().filter(|clause| {
-            clause.verb.as_ref().is_some_and(|told| !told.negated && verb_likeness(verb, told) >= 0.8)
+            clause.verb.as_ref().is_some_and(|told| !told.negated && verb_similarity(verb, told) >= 0.8)
         });
         let objects = told.flat_map(|clause| &clause.objects).filter(|noun| can_be_place(noun) && !is_person(noun));
         found.extend(objects.map(|noun| reading.phrase_text(noun)));
@@ -294,7 +297,7 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(entity) = &reading.event.entity
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
-        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_likeness(verb, told) >= 0.8)
+        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_similarity(verb, told) >= 0.8)
         && !is_person(&name_phrase(entity))
     {
         found.push(entity.clone());
@@ -309,7 +312,7 @@ pub(in crate::recall) fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
     two.and_then(|two| is_a(&two)).or_else(|| is_a(&noun.head))
 }
 
-fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn colours(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let thing = question.asked.clause.subject.as_ref().or(question.named.first());
     let mut found: Vec<String> = Vec::new();
     for clause in reading.clauses() {
@@ -317,7 +320,7 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         for noun in arguments(clause).flat_map(|noun| std::iter::once(noun).chain(noun.of.as_deref())) {
             let about = thing.is_none_or(|thing| {
                 let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
-                likeness(&head, noun, reading) >= 0.6
+                phrase_similarity(&head, noun, reading) >= 0.6
             });
             if about {
                 let before = reading.event.text.get(..noun.range.start).unwrap_or_default().trim_end();
@@ -330,7 +333,7 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         let subject = clause
             .subject
             .as_ref()
-            .is_some_and(|subject| thing.is_none_or(|thing| word_likeness(&thing.head, &subject.head) >= 0.6));
+            .is_some_and(|subject| thing.is_none_or(|thing| word_similarity(&thing.head, &subject.head) >= 0.6));
         if subject {
             found.extend(clause.complements.iter().map(|(word, _)| word.clone()).filter(|word| is_colour(word)));
         }

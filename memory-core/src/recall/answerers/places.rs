@@ -6,12 +6,12 @@ use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, REPLIED, merged};
-use crate::recall::question::{ITSELF, Question};
-use crate::recall::reading::{Place, Placement, Reading, arguments, is_anaphor, is_person};
-use crate::recall::telling::telling;
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
+use crate::recall::question::{Question, ROBOT_ENTITY};
+use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person};
+use crate::recall::telling::relevant_clauses;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// What is left of a place that another clause tells than the one that tells what is asked.
@@ -38,31 +38,32 @@ const EVENTS: usize = 200;
 /// A place of the thing.
 struct Stay {
     at: Timestamp,
-    place: Place,
-    found: Found,
+    place: ThingPlace,
+    found: RetrievedEvent,
     likeness: f32,
 }
 
 /// The place of the thing that a question asks for.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    pooled: &[Found],
-    cue: Option<&Found>,
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    cue: Option<&RetrievedEvent>,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = theme(question) else { return Ok(None) };
-    let listed = pool.about(&thing, None, true, EVENTS, &question.content)?;
-    let mentioned = pool.mentions(&thing, None, true, EVENTS, &question.content)?;
-    let all = merged(merged(pooled.to_vec(), listed), mentioned);
+    let listed = pool.events_about(&thing, None, true, EVENTS, &question.content)?;
+    let mentioned = pool.events_mentioning(&thing, None, true, EVENTS, &question.content)?;
+    let all = merge(merge(pooled.to_vec(), listed), mentioned);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
     let verb = deed(question);
     let mere = asks_merely(question, &thing);
     let mut stays: Vec<Stay> = Vec::new();
-    let called: Vec<Found> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
+    let called: Vec<RetrievedEvent> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
     let mut does = 0.0_f32;
-    let speaks =
-        |found: &&Found| found.reading.event.kind == Kind::Text && best_in(&thing, &found.reading) >= SPOKEN_OF;
-    let mut asked_about: Vec<Found> = all.iter().filter(speaks).cloned().collect();
+    let speaks = |found: &&RetrievedEvent| {
+        found.reading.event.kind == Kind::Text && best_phrase_similarity(&thing, &found.reading) >= SPOKEN_OF
+    };
+    let mut asked_about: Vec<RetrievedEvent> = all.iter().filter(speaks).cloned().collect();
     asked_about.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     asked_about.truncate(TALKS);
     for found in all {
@@ -74,7 +75,7 @@ pub(in crate::recall) fn answer(
         // Whoever asks merely where a thing is takes any clause.
         let telling: Vec<usize> = match mere {
             true => Vec::new(),
-            false => telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
+            false => relevant_clauses(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
         };
         let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
         for place in found.reading.places().into_iter().chain(homes(&found.reading).filter(|_| at_home)) {
@@ -91,12 +92,13 @@ pub(in crate::recall) fn answer(
                 && let Some(actor) = actor(&place, &found.reading)
                 && done_in(verb, &place, &found.reading) >= DONE
             {
-                value = value.max(likeness(&thing, &actor, &found.reading));
+                value = value.max(phrase_similarity(&thing, &actor, &found.reading));
             }
             // And its dock is where it charges.
-            let dock = matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ITSELF;
+            let dock =
+                matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ROBOT_ENTITY;
             if dock
-                && found.reading.event.entity.as_deref() == Some(ITSELF)
+                && found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY)
                 && done_in("charge", &place, &found.reading) >= DONE
             {
                 value = value.max(AT_ITS_DOCK);
@@ -119,7 +121,7 @@ pub(in crate::recall) fn answer(
             // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
             if !mere {
                 value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
-                if !telling.contains(&place.at) && place.at != usize::MAX {
+                if !telling.contains(&place.clause_start) && place.clause_start != usize::MAX {
                     value *= BESIDE;
                 }
             }
@@ -136,7 +138,7 @@ pub(in crate::recall) fn answer(
     {
         let by_them = |stay: &Stay| {
             actor(&stay.place, &stay.found.reading)
-                .is_some_and(|actor| likeness(who, &actor, &stay.found.reading) >= DONE)
+                .is_some_and(|actor| phrase_similarity(who, &actor, &stay.found.reading) >= DONE)
         };
         if stays.iter().any(by_them) {
             stays.retain(by_them);
@@ -145,7 +147,7 @@ pub(in crate::recall) fn answer(
     // "Where does she go on Mondays?": where she is otherwise is not where she goes.
     if question.asked.habitual && verb.as_deref() == Some("go") {
         let goes = |stay: &Stay| {
-            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
             clause
                 .and_then(|clause| clause.verb.as_ref())
                 .is_some_and(|told| lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb))
@@ -159,7 +161,7 @@ pub(in crate::recall) fn answer(
     }
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
     stays.retain(|stay| stay.likeness >= best - 0.12);
-    stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.at));
+    stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.clause_start));
     let chosen = choose(question, &stays, mere, cue);
     let Some(chosen) = chosen else { return Ok(None) };
     // Where somebody happens to be is not where they do what nobody told of.
@@ -171,7 +173,7 @@ pub(in crate::recall) fn answer(
         margin: 1.0,
         fits: if untold { 0.0 } else { 1.0 },
         thing: chosen.likeness,
-        known: question.content.known(),
+        known: question.content.known_share(),
     };
     let mut evidence = vec![chosen.found.clone()];
     evidence.extend(pooled.iter().filter(|found| found.id() != chosen.found.id()).cloned());
@@ -214,8 +216,8 @@ fn deed(question: &Question<'_>) -> Option<String> {
 
 /// How surely a thing that an event places is the one that is asked for. "The cup", told after "the blue cup", is the blue one; told
 /// after "the green cup" it is the green one.
-pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &Found, called: &[Found]) -> f32 {
-    let value = likeness(thing, told, &found.reading);
+pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &RetrievedEvent, called: &[RetrievedEvent]) -> f32 {
+    let value = phrase_similarity(thing, told, &found.reading);
     let vague = !thing.modifiers.is_empty() && told.modifiers.is_empty() && told.owner.is_none() && told.of.is_none();
     if !vague || value < SAME_THING || told.determiner.as_deref() != Some("the") {
         return value;
@@ -225,8 +227,8 @@ pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &Found, called
     let precise = before.filter_map(|other| {
         let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
         let of_kind = nouns
-            .filter(|noun| !noun.modifiers.is_empty() && likeness(&head, noun, &other.reading) >= SAME_THING)
-            .map(|noun| likeness(thing, noun, &other.reading));
+            .filter(|noun| !noun.modifiers.is_empty() && phrase_similarity(&head, noun, &other.reading) >= SAME_THING)
+            .map(|noun| phrase_similarity(thing, noun, &other.reading));
         of_kind.reduce(f32::max).map(|value| (other.span().start, other.id(), value))
     });
     let last = precise.max_by_key(|(at, id, _)| (*at, *id));
@@ -234,12 +236,13 @@ pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &Found, called
 }
 
 /// Where it was said to be in reply to somebody who spoke of it: "I can't find the saw." "It is in the shed."
-fn replies(pool: &Pool<'_>, spoken: &[Found]) -> Result<Vec<Stay>, ReadError> {
+fn replies(pool: &EventPool<'_>, spoken: &[RetrievedEvent]) -> Result<Vec<Stay>, ReadError> {
     let mut stays = Vec::new();
     for said in spoken {
         let span = said.span();
-        let soon = TimeSpan { start: span.end, end: span.end.saturating_add(REPLIED) };
-        let replies = pool.listing(Some(soon), None, vec![Kind::Text], false, 3, &pool.question.content)?;
+        let soon = TimeSpan { start: span.end, end: span.end.saturating_add(REPLY_WINDOW) };
+        let replies =
+            pool.events_in_time_order(Some(soon), None, vec![Kind::Text], false, 3, &pool.question.content)?;
         for mut reply in replies.into_iter().filter(|reply| reply.id() != said.id() && !reply.reading.only_asks()) {
             let places = reply.reading.places();
             let Some(place) = places.into_iter().rfind(|place| is_anaphor(&place.thing)) else { continue };
@@ -252,7 +255,7 @@ fn replies(pool: &Pool<'_>, spoken: &[Found]) -> Result<Vec<Stay>, ReadError> {
 }
 
 /// Where somebody is said to be from: "Mr Falk from the second floor".
-fn homes(reading: &Reading) -> impl Iterator<Item = Place> {
+fn homes(reading: &ParsedEvent) -> impl Iterator<Item = ThingPlace> {
     reading.clauses().flat_map(move |clause| {
         let persons = clause.subject.iter().chain(&clause.objects).filter(|noun| is_person(noun));
         persons.filter_map(move |noun| {
@@ -261,23 +264,23 @@ fn homes(reading: &Reading) -> impl Iterator<Item = Place> {
                 .iter()
                 .find(|adjunct| adjunct.preposition.starts_with("from") && adjunct.range.start == noun.range.end + 1)?;
             let text = reading.text(&from.range).split_once(' ').map(|(_, place)| place.to_owned())?;
-            Some(Place { thing: noun.clone(), text, placement: Placement::At, at: clause.range.start })
+            Some(ThingPlace { thing: noun.clone(), text, placement: Placement::At, clause_start: clause.range.start })
         })
     })
 }
 
 /// Who does what the clause tells that places something.
-fn actor(place: &Place, reading: &Reading) -> Option<NounPhrase> {
-    let clause = reading.clauses().find(|clause| clause.range.start == place.at)?;
+fn actor(place: &ThingPlace, reading: &ParsedEvent) -> Option<NounPhrase> {
+    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start)?;
     clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)
 }
 
 /// How well the clause that places a thing tells of a deed, by its verb or by a noun: "does her exercises".
-fn done_in(verb: &str, place: &Place, reading: &Reading) -> f32 {
+fn done_in(verb: &str, place: &ThingPlace, reading: &ParsedEvent) -> f32 {
     let all = || reading.clauses();
-    let verbs = all().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
-    let here = all().filter(|clause| clause.range.start == place.at);
-    let nouns = here.flat_map(|clause| &clause.objects).map(|noun| 0.95 * word_likeness(verb, &noun.head));
+    let verbs = all().filter_map(|clause| clause.verb.as_ref()).map(|told| word_similarity(verb, &told.lemma));
+    let here = all().filter(|clause| clause.range.start == place.clause_start);
+    let nouns = here.flat_map(|clause| &clause.objects).map(|noun| 0.95 * word_similarity(verb, &noun.head));
     verbs.chain(nouns).fold(0.0, f32::max)
 }
 
@@ -358,10 +361,10 @@ fn is_being(verb: &str) -> bool {
 }
 
 /// "The mug is in the mug": a phrase that names the thing itself is no place of it.
-fn names_itself(thing: &NounPhrase, place: &Place) -> bool {
+fn names_itself(thing: &NounPhrase, place: &ThingPlace) -> bool {
     let text = place.text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    words.last().is_some_and(|last| word_likeness(&thing.head, last) >= 0.95)
+    words.last().is_some_and(|last| word_similarity(&thing.head, last) >= 0.95)
 }
 
 /// "Where are you from?", "where does he come from?".
@@ -373,13 +376,18 @@ fn asks_origin(question: &Question<'_>) -> bool {
 
 /// "I am from the coast", and not "she comes from the kitchen".
 fn says_origin(stay: &Stay) -> bool {
-    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
     clause
         .and_then(|clause| clause.verb.as_ref())
         .is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
 }
 
-fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Option<&Found>) -> Option<&'a Stay> {
+fn choose<'a>(
+    question: &Question<'_>,
+    stays: &'a [Stay],
+    mere: bool,
+    cue: Option<&RetrievedEvent>,
+) -> Option<&'a Stay> {
     let arrivals: Vec<&Stay> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
     if question.asked.habitual {
         return most_common(&arrivals);
@@ -400,7 +408,7 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
             return Some(left);
         }
     }
-    if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
+    if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
         let span = cue.span();
         return match relation.order {
             Order::During => arrivals.iter().rev().find(|stay| stay.at <= span.end).copied(),
@@ -414,7 +422,7 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
             Order::After => arrivals.iter().find(|stay| stay.at >= span.start).copied(),
         };
     }
-    let bound = if question.is_bounded() { question.bound() } else { question.hard };
+    let bound = if question.has_time_bound() { question.bound() } else { question.hard };
     if let Some(bound) = bound {
         // "Ten minutes ago" is a moment, however precisely people tell it.
         let length = bound.end.since(bound.start);

@@ -14,12 +14,12 @@ use crate::language::english::space::{Spatial, at_place, listed, spatial};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::moment;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::question::ITSELF;
-use crate::recall::reading::Reading;
-use crate::recall::robot_stays::{AREA_EVENTS, AROUND_PLACE, AWAY};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::question::ROBOT_ENTITY;
+use crate::recall::reading::ParsedEvent;
+use crate::recall::robot_stays::{MAX_ABSENCE, MAX_AREA_EVENTS, PLACE_RADIUS_M};
 use crate::{Event, EventId, Kind, Near, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 /// Below this another thing is meant.
@@ -41,8 +41,8 @@ const LISTED: usize = 8;
 
 /// The answer that poses give. `told` are the proposals of words and facts: of two, the newer is right.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     told: &[Candidate],
 ) -> Result<Option<Candidate>, ReadError> {
     if pool.reader.positions().is_none_or(crate::index::PositionIndex::is_empty) {
@@ -66,7 +66,7 @@ pub(in crate::recall) fn answer(
 
 /// The pose of an event, if it says where the event was: where the robot was while somebody talked to it says nothing of
 /// what was talked about.
-pub(in crate::recall) fn of_event(found: &Found) -> Option<&Pose> {
+pub(in crate::recall) fn of_event(found: &RetrievedEvent) -> Option<&Pose> {
     let event = &found.reading.event;
     let certain = |pose: &&Pose| pose.covariance.is_none_or(|covariance| covariance.spread() <= MOST_SPREAD);
     event.pose.as_ref().filter(|pose| pose.of == PoseOf::Thing || event.kind != Kind::Text).filter(certain)
@@ -74,11 +74,11 @@ pub(in crate::recall) fn of_event(found: &Found) -> Option<&Pose> {
 
 /// Events of a thing with a pose, in order of time.
 fn sightings(
-    pool: &Pool<'_>,
+    pool: &EventPool<'_>,
     thing: &NounPhrase,
     span: Option<TimeSpan>,
     latest: bool,
-) -> Result<Vec<Found>, ReadError> {
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let content = &pool.question.content;
     let mut all = Vec::new();
     let mut mentions = EVENTS;
@@ -87,8 +87,8 @@ fn sightings(
         all = posed(pool, &pool.reader.search().holding(&query))?;
         mentions = MENTIONS;
     }
-    let mentioned = pool.mentions(thing, span, latest, mentions, content)?;
-    let mut seen: Vec<Found> = merged(all, mentioned)
+    let mentioned = pool.events_mentioning(thing, span, latest, mentions, content)?;
+    let mut seen: Vec<RetrievedEvent> = merge(all, mentioned)
         .into_iter()
         .filter(|found| of_event(found).is_some() && visited(&found.reading.event).is_none())
         .filter(|found| !found.reading.only_asks() && is_of(thing, found))
@@ -98,7 +98,7 @@ fn sightings(
 }
 
 /// Where to drive to for a place that was asked for: to what the answer rests on, else to the named place that the answer says.
-pub(in crate::recall) fn destination(pool: &Pool<'_>, first: &Found, answer: &str) -> Option<Pose> {
+pub(in crate::recall) fn destination(pool: &EventPool<'_>, first: &RetrievedEvent, answer: &str) -> Option<Pose> {
     if let Some(pose) = super::presence::robot_now(pool) {
         return Some(pose.clone());
     }
@@ -128,7 +128,7 @@ fn place_pose(place: MappedPlace) -> Pose {
 }
 
 /// The events with a pose among some, in that order.
-pub(super) fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, ReadError> {
+pub(super) fn posed(pool: &EventPool<'_>, ids: &[EventId]) -> Result<Vec<RetrievedEvent>, ReadError> {
     let mut found = Vec::new();
     for id in ids {
         let Some(event) = pool.reader.event(*id)?.filter(|event| event.pose.is_some()) else { continue };
@@ -138,30 +138,30 @@ pub(super) fn posed(pool: &Pool<'_>, ids: &[EventId]) -> Result<Vec<Found>, Read
 }
 
 /// An event, read as far as needed to say what it is of: the grammar only of those that name nothing otherwise.
-pub(super) fn glanced(pool: &Pool<'_>, event: Event) -> Found {
+pub(super) fn glanced(pool: &EventPool<'_>, event: Event) -> RetrievedEvent {
     let named = event.kind != Kind::Text && (event.entity.is_some() || event.kind == Kind::Object);
-    let reading = if named { Reading::unread(event).into() } else { pool.reading(event) };
+    let reading = if named { ParsedEvent::unparsed(event).into() } else { pool.reading(event) };
     let coverage = pool.question.content.coverage(&reading);
-    Found { reading, score: 0.0, relevance: 0.0, cosine: None, coverage, placed: 0.0 }
+    RetrievedEvent { reading, score: 0.0, relevance: 0.0, cosine: None, coverage, placed: 0.0 }
 }
 
 /// Whether an event with a pose is of a thing: it is about it, or what it says first is.
-pub(super) fn is_of(thing: &NounPhrase, found: &Found) -> bool {
+pub(super) fn is_of(thing: &NounPhrase, found: &RetrievedEvent) -> bool {
     match found.reading.entity_phrase() {
         Some(entity) if found.reading.event.kind != Kind::Text => {
-            crate::recall::likeness::likeness(thing, &entity, &found.reading) >= SAME_THING
+            crate::recall::likeness::phrase_similarity(thing, &entity, &found.reading) >= SAME_THING
         }
-        _ => best_in(thing, &found.reading) >= SAME_THING,
+        _ => best_phrase_similarity(thing, &found.reading) >= SAME_THING,
     }
 }
 
 /// The place that a pose belongs to.
-pub(super) fn place_of<'p>(pool: &'p Pool<'_>, pose: &Pose) -> Option<&'p str> {
+pub(super) fn place_of<'p>(pool: &'p EventPool<'_>, pose: &Pose) -> Option<&'p str> {
     pool.reader.places()?.place_at(&pose.frame, pose.x, pose.y)
 }
 
 /// Where an event was, in words.
-fn where_it_was(pool: &Pool<'_>, found: &Found) -> Option<String> {
+fn where_it_was(pool: &EventPool<'_>, found: &RetrievedEvent) -> Option<String> {
     let told = found.reading.event.attributes.get("place").and_then(crate::Value::as_text);
     let now = |name: &str| pool.reader.places().map(|places| places.current(name, found.span().start).to_owned());
     let pose = of_event(found)?;
@@ -175,18 +175,18 @@ fn where_it_was(pool: &Pool<'_>, found: &Found) -> Option<String> {
 }
 
 /// Where a thing was, by the latest event with a pose, where words and facts say nothing newer.
-fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
+fn place(pool: &EventPool<'_>, pooled: &[RetrievedEvent], told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = theme(question) else { return Ok(None) };
     if question.asked.habitual || question.asked.cue.is_some() {
         return Ok(None);
     }
-    let bound = if question.is_bounded() { question.bound() } else { question.hard };
+    let bound = if question.has_time_bound() { question.bound() } else { question.hard };
     let before = bound.map(|bound| TimeSpan { start: Timestamp::from_micros(i64::MIN), end: bound.end });
     let first = question.asked.occurrence == Some(Occurrence::First);
     let span = if first { bound } else { before };
     let seen = sightings(pool, &thing, span, !first)?;
-    let starts = |found: &&Found| found.span().start;
+    let starts = |found: &&RetrievedEvent| found.span().start;
     let chosen = match (question.asked.occurrence, bound) {
         (Some(Occurrence::First), _) => seen.first(),
         (Some(Occurrence::Previous), _) => {
@@ -218,7 +218,7 @@ fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option
         [.., before, last] => {
             let until = moment(before.1.end, &question.now);
             let since = moment(last.1.start, &question.now);
-            let spot = |found: &Found| where_it_was(pool, found).unwrap_or_default();
+            let spot = |found: &RetrievedEvent| where_it_was(pool, found).unwrap_or_default();
             format!("seen {} until {until}, {} since {since}", spot(&seen[before.0]), spot(&seen[last.0]))
         }
         _ => "the only spot where it was seen".to_owned(),
@@ -235,17 +235,17 @@ fn place(pool: &Pool<'_>, pooled: &[Found], told: &[Candidate]) -> Result<Option
             cosine: chosen.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: best_in(&thing, &chosen.reading),
-            known: question.content.known(),
+            thing: best_phrase_similarity(&thing, &chosen.reading),
+            known: question.content.known_share(),
         },
-        evidence: merged(evidence, Vec::new()),
+        evidence: merge(evidence, Vec::new()),
         confidence: 0.0,
         reason,
     }))
 }
 
 /// "Where is the kitchen?": a place that nobody says the whereabouts of, by its position.
-fn on_the_map(pool: &Pool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
+fn on_the_map(pool: &EventPool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
     if told.iter().any(|candidate| candidate.signals.fits >= 0.5) {
         return Ok(None);
     }
@@ -256,23 +256,25 @@ fn on_the_map(pool: &Pool<'_>, thing: &NounPhrase, told: &[Candidate]) -> Result
         return Ok(None);
     }
     let text = format!("{} is at x {:.1} m, y {:.1} m on {}", place.name, place.x, place.y, place.frame);
-    let (reason, known) =
-        (format!("named {} on the map", times_in_words(evidence.len()).to_lowercase()), pool.question.content.known());
+    let (reason, known) = (
+        format!("named {} on the map", times_in_words(evidence.len()).to_lowercase()),
+        pool.question.content.known_share(),
+    );
     let value = Value::Text(text.clone());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, evidence, known, reason)))
 }
 
 /// "Who was in the kitchen?": persons who were recognised, acted or spoke there.
-fn persons(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+fn persons(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
     let bound = question.bound();
     let now = bound.is_none() && question.tense != crate::language::english::time::Tense::Past;
-    let mut there: Vec<(String, Found)> = Vec::new();
-    for found in events_in(pool, &area, bound, AREA_EVENTS)? {
+    let mut there: Vec<(String, RetrievedEvent)> = Vec::new();
+    for found in events_in(pool, &area, bound, MAX_AREA_EVENTS)? {
         let event = &found.reading.event;
         let who = event.entity.clone().filter(|_| matches!(event.kind, Kind::Entity | Kind::Action | Kind::Text));
-        let Some(who) = who.filter(|who| !who.eq_ignore_ascii_case(ITSELF)) else { continue };
+        let Some(who) = who.filter(|who| !who.eq_ignore_ascii_case(ROBOT_ENTITY)) else { continue };
         let known = there.iter().any(|(known, _)| known.eq_ignore_ascii_case(&who));
         if known || now && !is_still_in(pool, &area, &found)? {
             continue;
@@ -285,7 +287,7 @@ fn persons(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Ca
     Ok(list(pool, there, "who was recognised, acted or spoke there"))
 }
 
-fn is_one_spot(one: &Found, other: &Found) -> bool {
+fn is_one_spot(one: &RetrievedEvent, other: &RetrievedEvent) -> bool {
     match (of_event(one), of_event(other)) {
         (Some(one), Some(other)) => one.distance(other).is_some_and(|distance| distance <= ONE_SPOT),
         _ => false,
@@ -293,7 +295,7 @@ fn is_one_spot(one: &Found, other: &Found) -> bool {
 }
 
 /// The spots of a thing in order of time: the first sighting there, by its place in `seen`, and from when to when.
-fn stays(seen: &[Found]) -> Vec<(usize, TimeSpan)> {
+fn stays(seen: &[RetrievedEvent]) -> Vec<(usize, TimeSpan)> {
     let mut stays: Vec<(usize, TimeSpan)> = Vec::new();
     for (at, found) in seen.iter().enumerate() {
         match stays.last_mut().filter(|(first, _)| is_one_spot(&seen[*first], found)) {
@@ -319,7 +321,7 @@ impl Area {
         }
     }
 
-    fn has(&self, pool: &Pool<'_>, pose: &Pose) -> bool {
+    fn has(&self, pool: &EventPool<'_>, pose: &Pose) -> bool {
         match self {
             Self::Place(name, _) => place_of(pool, pose) == Some(name),
             Self::Around(near) => pose.frame == near.frame && near.contains(pose.x, pose.y),
@@ -330,14 +332,14 @@ impl Area {
 /// Whether a noun phrase says the name of a place.
 pub(super) fn is_named(noun: &NounPhrase, name: &str) -> bool {
     let own: Vec<String> = crate::index::words(name).filter(|word| !crate::index::is_stop_word(word)).collect();
-    let held = |word: &str| own.iter().any(|other| word_likeness(word, other) >= 0.95);
+    let held = |word: &str| own.iter().any(|other| word_similarity(word, other) >= 0.95);
     !own.is_empty()
         && noun.lemmas().iter().all(|word| held(word))
-        && own.iter().any(|word| word_likeness(&noun.head, word) >= 0.95)
+        && own.iter().any(|word| word_similarity(&noun.head, word) >= 0.95)
 }
 
 /// The place with the name that a noun phrase says; else the one that had it before.
-pub(super) fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<MappedPlace> {
+pub(super) fn named_place(pool: &EventPool<'_>, noun: &NounPhrase) -> Option<MappedPlace> {
     let map = pool.reader.places()?;
     let places = map.places();
     let mut found: Vec<&MappedPlace> = places.iter().filter(|place| is_named(noun, &place.name)).collect();
@@ -350,12 +352,12 @@ pub(super) fn named_place(pool: &Pool<'_>, noun: &NounPhrase) -> Option<MappedPl
     found.into_iter().next().or_else(renamed).cloned()
 }
 
-fn area(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>, ReadError> {
+fn area(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>, ReadError> {
     if let Some(place) = named_place(pool, noun) {
         let (frame, x, y) = (place.frame, place.x, place.y);
         let circle = |radius| Near { frame: frame.clone(), x, y, radius };
         return Ok(Some(match inside {
-            true => Area::Place(place.name, circle(place.radius + AROUND_PLACE)),
+            true => Area::Place(place.name, circle(place.radius + PLACE_RADIUS_M)),
             false => Area::Around(circle(place.radius + NEAR)),
         }));
     }
@@ -367,7 +369,12 @@ fn area(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Area>
 }
 
 /// The latest events in an area, the newest first.
-fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize) -> Result<Vec<Found>, ReadError> {
+fn events_in(
+    pool: &EventPool<'_>,
+    area: &Area,
+    span: Option<TimeSpan>,
+    limit: usize,
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let Some(positions) = pool.reader.positions() else { return Ok(Vec::new()) };
     let only = Some(positions.near(area.circle()).into());
     let query = SearchQuery { span, only, latest: true, limit, ..SearchQuery::default() };
@@ -378,13 +385,13 @@ fn events_in(pool: &Pool<'_>, area: &Area, span: Option<TimeSpan>, limit: usize)
 }
 
 /// What an event with a pose is of.
-fn thing_of(found: &Found) -> Option<String> {
+fn thing_of(found: &RetrievedEvent) -> Option<String> {
     of_event(found)?;
     thing_in(found)
 }
 
 /// What an event is of, wherever it was.
-pub(super) fn thing_in(found: &Found) -> Option<String> {
+pub(super) fn thing_in(found: &RetrievedEvent) -> Option<String> {
     let event = &found.reading.event;
     if matches!(event.kind, Kind::Caption | Kind::Sound) || visited(event).is_some() {
         return None;
@@ -402,16 +409,16 @@ pub(super) fn thing_in(found: &Found) -> Option<String> {
 }
 
 /// "What is in the kitchen?" "What did you see near the door?"
-fn around(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+fn around(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
     let bound = question.bound();
     let now = bound.is_none() && question.tense != crate::language::english::time::Tense::Past;
     let own =
-        |thing: &str| word_likeness(&noun.head, crate::index::words(thing).last().as_deref().unwrap_or("")) >= 0.95;
-    let mut things: Vec<(String, Found)> = Vec::new();
+        |thing: &str| word_similarity(&noun.head, crate::index::words(thing).last().as_deref().unwrap_or("")) >= 0.95;
+    let mut things: Vec<(String, RetrievedEvent)> = Vec::new();
     let mut known: BTreeSet<String> = BTreeSet::new();
-    for found in events_in(pool, &area, bound, AREA_EVENTS)? {
+    for found in events_in(pool, &area, bound, MAX_AREA_EVENTS)? {
         let Some(thing) = thing_of(&found) else { continue };
         if own(&thing) || !known.insert(thing.to_lowercase()) {
             continue;
@@ -429,7 +436,7 @@ fn around(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Can
 }
 
 /// Whether what an event saw in an area was seen nowhere else since.
-fn is_still_in(pool: &Pool<'_>, area: &Area, found: &Found) -> Result<bool, ReadError> {
+fn is_still_in(pool: &EventPool<'_>, area: &Area, found: &RetrievedEvent) -> Result<bool, ReadError> {
     let Some(entity) = found.reading.event.entity.clone() else { return Ok(true) };
     let query = Holding { entity: Some(entity), latest: true, limit: LISTED, ..Holding::default() };
     let ids = pool.reader.search().holding(&query);
@@ -444,21 +451,21 @@ fn is_still_in(pool: &Pool<'_>, area: &Area, found: &Found) -> Result<bool, Read
     Ok(true)
 }
 
-pub(super) fn list(pool: &Pool<'_>, things: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+pub(super) fn list(pool: &EventPool<'_>, things: Vec<(String, RetrievedEvent)>, reason: &str) -> Option<Candidate> {
     if things.is_empty() {
         return None;
     }
     let names: Vec<String> = things.iter().map(|(thing, _)| thing.clone()).collect();
     let evidence = things.into_iter().map(|(_, found)| found).collect();
     let text = capitalised(&listed(&names));
-    let known = pool.question.content.known();
+    let known = pool.question.content.known_share();
     Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason.to_owned()))
 }
 
 /// How far two things or places are apart.
-fn apart(pool: &Pool<'_>, one: &NounPhrase, other: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+fn apart(pool: &EventPool<'_>, one: &NounPhrase, other: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
     let mut spots: Vec<(String, f64, f64)> = Vec::new();
-    let mut evidence: Vec<Found> = Vec::new();
+    let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for noun in [one, other] {
         let seen = sightings(pool, noun, pool.question.bound(), true)?;
         if let Some((found, pose)) = seen.last().and_then(|found| Some((found, of_event(found)?))) {
@@ -476,25 +483,25 @@ fn apart(pool: &Pool<'_>, one: &NounPhrase, other: &NounPhrase) -> Result<Option
     }
     let distance = (x - other_x).hypot(y - other_y);
     let (text, value) = (format!("{distance:.1} m"), Value::Number(distance, "m".into()));
-    let known = pool.question.content.known();
+    let known = pool.question.content.known_share();
     let reason = "the distance of their latest positions on the map";
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
 }
 
 /// How often somebody was at a place: stays that are a minute apart.
-fn visits(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
+fn visits(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(area) = area(pool, noun, inside)? else { return Ok(None) };
     let subject = question.asked.clause.subject.clone();
     let itself = subject.as_ref().is_none_or(|who| who.is_pronoun() || matches!(who.head.as_str(), "robot"));
-    let mut there = events_in(pool, &area, question.bound(), AREA_EVENTS)?;
+    let mut there = events_in(pool, &area, question.bound(), MAX_AREA_EVENTS)?;
     if let Some(who) = subject.filter(|_| !itself) {
         there.retain(|found| of_event(found).is_some() && is_of(&who, found));
     }
     there.sort_by_key(|found| (found.span().start, found.id()));
-    let mut stays: Vec<(TimeSpan, Found)> = Vec::new();
+    let mut stays: Vec<(TimeSpan, RetrievedEvent)> = Vec::new();
     for found in there {
-        match stays.last_mut().filter(|(span, _)| found.span().start.since(span.end) <= AWAY) {
+        match stays.last_mut().filter(|(span, _)| found.span().start.since(span.end) <= MAX_ABSENCE) {
             Some((span, _)) => span.end = span.end.max(found.span().end),
             None => stays.push((found.span(), found)),
         }
@@ -505,9 +512,9 @@ fn visits(pool: &Pool<'_>, noun: &NounPhrase, inside: bool) -> Result<Option<Can
     let count = stays.len();
     let begins: Vec<String> = stays.iter().take(5).map(|(span, _)| moment(span.start, &question.now)).collect();
     let text = format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" });
-    let evidence: Vec<Found> = stays.into_iter().map(|(_, found)| found).collect();
+    let evidence: Vec<RetrievedEvent> = stays.into_iter().map(|(_, found)| found).collect();
     #[expect(clippy::cast_precision_loss, reason = "a count of stays")]
     let value = Value::Number(count as f64, String::new());
     let reason = format!("{count} separate stays on the map");
-    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known(), reason)))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known_share(), reason)))
 }

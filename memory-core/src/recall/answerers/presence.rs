@@ -12,11 +12,11 @@ use crate::language::english::space::{Spatial, at_place, listed, named_place as 
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range, length, moment};
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::question::{ITSELF, Question, intersection};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::question::{Question, ROBOT_ENTITY, intersection};
 use crate::recall::reading::name_phrase;
-use crate::recall::robot_stays::{Stay, is_presence, stays_at, visited_now, visits};
-use crate::recall::visits::Places;
+use crate::recall::robot_stays::{RobotStay, current_place_name, reported_visits, shows_presence, stays_at};
+use crate::recall::visits::ScenePlaces;
 use crate::{Event, EventId, Kind, Pose, PoseOf, ReadError, TimeSpan, Timestamp};
 
 use std::time::Duration;
@@ -36,8 +36,8 @@ const EVIDENCE: usize = 50;
 
 /// The answer to a question about where the robot was. `told` are the proposals of words and facts: of two, the newer is right.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    cue: Option<&Found>,
+    pool: &EventPool<'_>,
+    cue: Option<&RetrievedEvent>,
     told: &[Candidate],
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
@@ -68,12 +68,12 @@ pub(in crate::recall) fn asks_for_itself(question: &Question<'_>) -> bool {
     clause.subject.is_some() && is_itself(clause.subject.as_ref()) && {
         let doing = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str());
         matches!(doing, None | Some("be" | "go" | "stand" | "drive" | "stay" | "wait" | "move" | "come"))
-            && theme(question).is_some_and(|theme| theme.head == ITSELF)
+            && theme(question).is_some_and(|theme| theme.head == ROBOT_ENTITY)
     }
 }
 
 fn is_itself(subject: Option<&NounPhrase>) -> bool {
-    subject.is_none_or(|who| matches!(who.head.as_str(), "you" | "your" | ITSELF))
+    subject.is_none_or(|who| matches!(who.head.as_str(), "you" | "your" | ROBOT_ENTITY))
 }
 
 /// The place whose visits a question is about: "in the kitchen", "visit the kitchen", "leave the hall".
@@ -98,13 +98,13 @@ fn place_asked(question: &Question<'_>) -> Option<NounPhrase> {
 }
 
 /// The stays at the place that a noun names, within the bounds of the question; `None` where nothing has that name.
-fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
+fn stays(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
     let bound = pool.question.bound();
     let all: Vec<(TimeSpan, EventId)> = match named_place(pool, noun) {
         Some(place) => {
-            let visits = visits(pool.reader, bound)?;
+            let visits = reported_visits(pool.reader, bound)?;
             let stays = stays_at(pool.reader, &place, &visits, bound)?;
-            stays.into_iter().map(|Stay { span, event, .. }| (span, event)).collect()
+            stays.into_iter().map(|RobotStay { span, event, .. }| (span, event)).collect()
         }
         None => match pictured(pool, noun)? {
             Some(stays) => stays,
@@ -119,30 +119,34 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, Eve
 }
 
 /// The visits to what was seen when a place was named that has no position.
-pub(super) fn pictured(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
-    let spans: Vec<TimeSpan> = namings(pool, noun, None)?.iter().map(Found::span).collect();
+pub(super) fn pictured(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Vec<(TimeSpan, EventId)>>, ReadError> {
+    let spans: Vec<TimeSpan> = namings(pool, noun, None)?.iter().map(RetrievedEvent::span).collect();
     if spans.is_empty() {
         return Ok(None);
     }
-    let Some(places) = Places::of(pool.reader, None)? else { return Ok(None) };
-    let shown = places.visits_to(&spans);
+    let Some(places) = ScenePlaces::load(pool.reader, None)? else { return Ok(None) };
+    let shown = places.visits_at_times(&spans);
     Ok((!shown.is_empty()).then(|| shown.into_iter().map(|shown| (shown.span, shown.event.id)).collect()))
 }
 
 /// The latest events that say that they happen at the place that a noun names, also under its other names.
-pub(super) fn namings(pool: &Pool<'_>, noun: &NounPhrase, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadError> {
+pub(super) fn namings(
+    pool: &EventPool<'_>,
+    noun: &NounPhrase,
+    span: Option<TimeSpan>,
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let content = &pool.question.content;
-    let mut found = pool.mentions(noun, span, true, NAMINGS, content)?;
+    let mut found = pool.events_mentioning(noun, span, true, NAMINGS, content)?;
     let asked = place_name(&pool.question.query.question, noun).unwrap_or_else(|| noun.head.clone());
     for other in pool.reader.places().map_or_else(Vec::new, |places| places.names().others(&asked)) {
-        found = merged(found, pool.mentions(&name_phrase(other), span, true, NAMINGS, content)?);
+        found = merge(found, pool.events_mentioning(&name_phrase(other), span, true, NAMINGS, content)?);
     }
     found.retain(|found| names(pool, &found.reading.event, noun));
     Ok(found)
 }
 
 /// Whether an event says that it happens at the place that a noun names.
-fn names(pool: &Pool<'_>, event: &Event, noun: &NounPhrase) -> bool {
+fn names(pool: &EventPool<'_>, event: &Event, noun: &NounPhrase) -> bool {
     if event.attributes.get("derived") == Some(&crate::Value::Bool(true)) {
         return false;
     }
@@ -152,7 +156,7 @@ fn names(pool: &Pool<'_>, event: &Event, noun: &NounPhrase) -> bool {
 }
 
 /// Whether a place that had a name at a time is the one that a noun names, which had other names too.
-pub(super) fn is_named_now(pool: &Pool<'_>, noun: &NounPhrase, name: &str, at: Timestamp) -> bool {
+pub(super) fn is_named_now(pool: &EventPool<'_>, noun: &NounPhrase, name: &str, at: Timestamp) -> bool {
     let Some(places) = pool.reader.places() else { return false };
     let current = places.current(name, at);
     let old = |(old, new): (&str, &str)| new.eq_ignore_ascii_case(current) && is_named(noun, old);
@@ -160,7 +164,7 @@ pub(super) fn is_named_now(pool: &Pool<'_>, noun: &NounPhrase, name: &str, at: T
 }
 
 /// When, how often or how long.
-fn presence(pool: &Pool<'_>, stays: &[(TimeSpan, EventId)]) -> Result<Option<Candidate>, ReadError> {
+fn presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let lasted: Duration = stays.iter().map(|(span, _)| span.end.since(span.start)).sum();
     let count = stays.len();
@@ -210,7 +214,7 @@ fn presence(pool: &Pool<'_>, stays: &[(TimeSpan, EventId)]) -> Result<Option<Can
         return Ok(None);
     }
     let reason = format!("{count} separate {}, {} in all", if count == 1 { "stay" } else { "stays" }, length(lasted));
-    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known(), reason)))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known_share(), reason)))
 }
 
 fn one_of(stays: &[(TimeSpan, EventId)], occurrence: Option<Occurrence>) -> Vec<(TimeSpan, EventId)> {
@@ -225,12 +229,16 @@ fn one_of(stays: &[(TimeSpan, EventId)], occurrence: Option<Occurrence>) -> Vec<
 }
 
 /// Where the robot is, or was at a moment or during a stretch of time.
-fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Result<Option<Candidate>, ReadError> {
+fn whereabouts(
+    pool: &EventPool<'_>,
+    cue: Option<&RetrievedEvent>,
+    told: &[Candidate],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if pool.reader.positions().is_none_or(crate::index::PositionIndex::is_empty) {
         return Ok(None);
     }
-    let bound = if question.is_bounded() { question.bound() } else { question.hard };
+    let bound = if question.has_time_bound() { question.bound() } else { question.hard };
     let chosen = match (&question.asked.cue, cue, bound) {
         (Some(relation), Some(cue), _) if relation.order == Order::During => at_moment(pool, cue.span().start)?,
         (Some(_), ..) => None,
@@ -244,7 +252,7 @@ fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Resu
                 .filter_map(|candidate| candidate.evidence.iter().map(|found| found.span().start).max())
                 .max();
             // Nothing that was told is newer than where the robot says it is.
-            let is_newer = |found: &Found| in_words.is_none_or(|told| told < found.span().end);
+            let is_newer = |found: &RetrievedEvent| in_words.is_none_or(|told| told < found.span().end);
             newest.filter(|found| robot_now(pool).is_some() || is_newer(found))
         }
     };
@@ -261,42 +269,42 @@ fn whereabouts(pool: &Pool<'_>, cue: Option<&Found>, told: &[Candidate]) -> Resu
         Some(_) => format!("there {}", clock_range(span, &question.now)),
         None => format!("where it was {}", moment(span.start, &question.now)),
     };
-    let known = question.content.known();
+    let known = question.content.known_share();
     let value = Value::Text(text.clone());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, vec![chosen], known, reason)))
 }
 
 /// The place or the position of an event that has the robot's pose.
-fn robot_was(pool: &Pool<'_>, event: &Event) -> Option<String> {
-    event.pose.as_ref().map(|pose| in_words(pool, pose, visited_now(pool.reader, event)))
+fn robot_was(pool: &EventPool<'_>, event: &Event) -> Option<String> {
+    event.pose.as_ref().map(|pose| in_words(pool, pose, current_place_name(pool.reader, event)))
 }
 
-fn in_words(pool: &Pool<'_>, pose: &Pose, visited: Option<&str>) -> String {
+fn in_words(pool: &EventPool<'_>, pose: &Pose, visited: Option<&str>) -> String {
     let place = visited.or_else(|| place_of(pool, pose));
     let position = || format!("at x {:.1} m, y {:.1} m on {}", pose.x, pose.y, pose.frame);
     place.map_or_else(position, at_place)
 }
 
 /// Where the robot is, where a question asks for now.
-pub(in crate::recall) fn robot_now<'q>(pool: &'q Pool<'_>) -> Option<&'q Pose> {
+pub(in crate::recall) fn robot_now<'q>(pool: &'q EventPool<'_>) -> Option<&'q Pose> {
     let question = pool.question;
     let now = question.tense == Tense::Present
         && question.query.now.is_none()
         && question.asked.cue.is_none()
-        && !question.is_bounded()
+        && !question.has_time_bound()
         && question.hard.is_none();
     question.query.robot.as_ref().filter(|_| now && asks_for_itself(question))
 }
 
 /// Whether an event says where the robot was, and not only what it saw.
-fn is_of_robot(found: &Found) -> bool {
+fn is_of_robot(found: &RetrievedEvent) -> bool {
     let event = &found.reading.event;
-    event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot) && is_presence(event)
+    event.pose.as_ref().is_some_and(|pose| pose.of == PoseOf::Robot) && shows_presence(event)
 }
 
 /// What says where the robot was at a moment: a visit, else what was nearest in time.
-fn at_moment(pool: &Pool<'_>, at: Timestamp) -> Result<Option<Found>, ReadError> {
-    let visit = visits(pool.reader, Some(TimeSpan::new(at, at)))?.pop().map(|event| event.id);
+fn at_moment(pool: &EventPool<'_>, at: Timestamp) -> Result<Option<RetrievedEvent>, ReadError> {
+    let visit = reported_visits(pool.reader, Some(TimeSpan::new(at, at)))?.pop().map(|event| event.id);
     if let Some(visit) = visit {
         return Ok(posed(pool, &[visit])?.pop());
     }
@@ -304,7 +312,7 @@ fn at_moment(pool: &Pool<'_>, at: Timestamp) -> Result<Option<Found>, ReadError>
         let span = TimeSpan::new(at.saturating_sub(window), at.saturating_add(window));
         let query = SearchQuery { span: Some(span), latest: true, limit: WINDOW_EVENTS, ..SearchQuery::default() };
         let ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-        let away = |found: &Found| {
+        let away = |found: &RetrievedEvent| {
             let span = found.span();
             if span.start > at { span.start.since(at) } else { at.since(span.end.min(at)) }
         };
@@ -317,17 +325,17 @@ fn at_moment(pool: &Pool<'_>, at: Timestamp) -> Result<Option<Found>, ReadError>
 }
 
 /// The latest event with the robot's pose, else the latest one with any.
-fn latest(pool: &Pool<'_>) -> Result<Option<Found>, ReadError> {
+fn latest(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let query = SearchQuery { latest: true, limit: WINDOW_EVENTS, ..SearchQuery::default() };
     let mut ids: Vec<EventId> = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
-    ids.extend(visits(pool.reader, None)?.last().map(|event| event.id));
+    ids.extend(reported_visits(pool.reader, None)?.last().map(|event| event.id));
     let found = posed(pool, &ids)?;
     Ok(found.into_iter().max_by_key(|found| (is_of_robot(found), found.span().end, found.id())))
 }
 
 /// The places of a stretch of time, in the order in which the robot came to them.
-fn course(pool: &Pool<'_>, bound: TimeSpan) -> Result<Option<Candidate>, ReadError> {
-    let mut all: Vec<EventId> = visits(pool.reader, Some(bound))?.iter().map(|event| event.id).collect();
+fn course(pool: &EventPool<'_>, bound: TimeSpan) -> Result<Option<Candidate>, ReadError> {
+    let mut all: Vec<EventId> = reported_visits(pool.reader, Some(bound))?.iter().map(|event| event.id).collect();
     if all.is_empty() {
         let query = SearchQuery { span: Some(bound), limit: NAMINGS * 10, ..SearchQuery::default() };
         all = pool.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
@@ -336,10 +344,11 @@ fn course(pool: &Pool<'_>, bound: TimeSpan) -> Result<Option<Candidate>, ReadErr
     all.retain(is_of_robot);
     all.sort_by_key(|found| (found.span().start, found.id()));
     let mut places: Vec<String> = Vec::new();
-    let mut evidence: Vec<Found> = Vec::new();
+    let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for found in all {
         let event = &found.reading.event;
-        let place = visited_now(pool.reader, event).or_else(|| place_of(pool, event.pose.as_ref()?)).map(at_place);
+        let place =
+            current_place_name(pool.reader, event).or_else(|| place_of(pool, event.pose.as_ref()?)).map(at_place);
         let Some(place) = place.filter(|place| !places.contains(place)) else { continue };
         places.push(place);
         evidence.push(found);
@@ -349,12 +358,12 @@ fn course(pool: &Pool<'_>, bound: TimeSpan) -> Result<Option<Candidate>, ReadErr
     }
     let (text, count) = (capitalised(&listed(&places)), places.len());
     let reason = format!("{count} {} in order of arrival", if count == 1 { "place" } else { "places" });
-    let known = pool.question.content.known();
+    let known = pool.question.content.known_share();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
 }
 
 /// What was in view at a place that is known by its pictures.
-fn seen_at(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+fn seen_at(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
     let Some(stays) = stays(pool, noun)? else { return Ok(None) };
     let mut lines: Vec<Line> = Vec::new();
     for (span, _) in stays.iter().rev().take(EVIDENCE) {
@@ -379,7 +388,7 @@ fn seen_at(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Candidate>, Read
         return Ok(None);
     }
     let text = capitalised(&listed(&names));
-    let known = pool.question.content.known();
+    let known = pool.question.content.known_share();
     let reason = "in view while the pictures showed that place".to_owned();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason)))
 }

@@ -7,11 +7,11 @@ use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::amounts::{is_of_unit, unit_class};
 use crate::recall::answerers::counts::holds_counted;
-use crate::recall::content::word_likeness;
+use crate::recall::content::word_similarity;
 use crate::recall::likeness::is_colour;
-use crate::recall::pool::Found;
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::{Kind, Modality};
 
 /// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
@@ -37,7 +37,7 @@ fn of_robot(question: &Question<'_>) -> bool {
 }
 
 /// Whether a sentence has what is asked for somewhere, though nothing took it out: a place, a number, a stretch of time.
-pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &Reading) -> bool {
+pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     if asks_for_a_name(question) {
         return false;
     }
@@ -68,7 +68,7 @@ fn asks_colour(question: &Question<'_>) -> bool {
 }
 
 /// What was told, with who told it.
-pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String {
+pub(in crate::recall) fn quote(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     let text = best_sentences(found, question);
     let closed = |text: &str| {
@@ -93,7 +93,7 @@ fn names(text: &str, entity: &str) -> bool {
 }
 
 /// A short text whole; of a long one the sentence that holds most of the question.
-fn best_sentences(found: &Found, question: &Question<'_>) -> String {
+fn best_sentences(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     if event.text.len() <= 160 || found.reading.sentences.len() < 2 {
         return event.text.clone();
@@ -104,7 +104,7 @@ fn best_sentences(found: &Found, question: &Question<'_>) -> String {
             .content
             .items
             .iter()
-            .filter(|item| words.iter().any(|word| word_likeness(&item.lemma, word) > 0.6))
+            .filter(|item| words.iter().any(|word| word_similarity(&item.lemma, word) > 0.6))
             .map(|item| item.weight)
             .sum::<f32>()
     };

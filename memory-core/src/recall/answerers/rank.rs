@@ -7,13 +7,13 @@ use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::recall::answerers::causes::{explains, faulty};
 use crate::recall::answerers::parts::parts;
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::Found;
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
-use crate::recall::stance::{is_opposed, stance};
-use crate::recall::telling::is_of_another;
+use crate::recall::reading::ParsedEvent;
+use crate::recall::stance::{contradicts_premise, stance};
+use crate::recall::telling::has_other_actor;
 use crate::{Kind, TimeSpan, Timestamp};
 
 /// How much more an event counts that tells what a deed was done to.
@@ -42,7 +42,7 @@ const SAID_AGAIN: f32 = 0.3;
 const ASKED_BACK: f32 = 0.25;
 
 /// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.
-pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
+pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let event = &found.reading.event;
     let sense = match question.sense {
         Some(sense) if event.modality != sense => 0.75,
@@ -62,10 +62,10 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     // "Who asked about the keys?" is answered by who only asks.
     let asks = 1.0 - ASKED_BACK * if of_asking(question) { 1.0 - asked_back } else { asked_back };
     // What only says again that it happened is no reason for it.
-    let again = question.ask() == Ask::Reason && found.coverage.others < 1.0 && found.coverage.of_event > 0.0;
+    let again = question.ask() == Ask::Reason && found.coverage.unmatched_words < 1.0 && found.coverage.of_event > 0.0;
     let asks = if again { asks * SAID_AGAIN } else { asks };
-    let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
-    let opposed = if is_of_another(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
+    let opposed = if contradicts_premise(question, &found.reading) { OPPOSED } else { 1.0 };
+    let opposed = if has_other_actor(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
     let opposed = opposed * of_a_fault(question, &found.reading);
     let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
     (found.fitness()
@@ -81,7 +81,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
 }
 
 /// More where the event holds something of the class that is asked for.
-fn of_class(question: &Question<'_>, found: &Found) -> f32 {
+fn of_class(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let asked = question.ask() == Ask::Thing && question.asked.class.is_some();
     if !asked || found.reading.only_asks() || parts(question, found).is_empty() {
         return 0.0;
@@ -96,7 +96,7 @@ pub(in crate::recall) fn of_asking(question: &Question<'_>) -> bool {
 }
 
 /// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
-pub(super) fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
+pub(super) fn asked_back(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     if reading.only_asks() {
         return 1.0;
     }
@@ -116,10 +116,10 @@ pub(super) fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
 }
 
 /// More where both deny what the verb says: "what does she not eat?", less where only one does.
-fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
+fn denial(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
     let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| {
-        told.negated && (verb.lemma == "manage" || is_taken(verb, told) || verb_likeness(verb, told) >= 0.6)
+        told.negated && (verb.lemma == "manage" || is_taken(verb, told) || verb_similarity(verb, told) >= 0.6)
     });
     if denied { 1.15 } else { 0.9 }
 }
@@ -131,16 +131,16 @@ fn is_taken(asked: &VerbGroup, told: &VerbGroup) -> bool {
 }
 
 /// More where "what was wrong with it?" is told.
-fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
+fn of_a_fault(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let Some(thing) = faulty(question) else { return 1.0 };
-    if explains(reading).is_some() && best_in(thing, reading) >= EXPLAINED {
+    if explains(reading).is_some() && best_phrase_similarity(thing, reading) >= EXPLAINED {
         return EXPLANATION;
     }
     if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT } else { 1.0 }
 }
 
 /// Whether the event says what the deed was done to, where that is asked: "what did you sweep?" is not answered by "I have swept".
-fn with_object(question: &Question<'_>, reading: &Reading) -> f32 {
+fn with_object(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && verb.lemma != "do");
     let open = question.ask() == Ask::Thing
@@ -149,13 +149,13 @@ fn with_object(question: &Question<'_>, reading: &Reading) -> f32 {
         && clause.objects.is_empty();
     let Some(verb) = verb.filter(|_| open) else { return 0.0 };
     let tells = |told: &Clause| {
-        !told.objects.is_empty() && told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_DEED)
+        !told.objects.is_empty() && told.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= SAME_DEED)
     };
     if reading.clauses().any(tells) { 1.0 } else { 0.0 }
 }
 
 /// How well the event does what the verb of the question says.
-fn does(question: &Question<'_>, reading: &Reading) -> f32 {
+fn does(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let Some(verb) = question
         .asked
         .clause
@@ -168,13 +168,13 @@ fn does(question: &Question<'_>, reading: &Reading) -> f32 {
     reading
         .clauses()
         .filter_map(|clause| clause.verb.as_ref())
-        .map(|told| verb_likeness(verb, told))
+        .map(|told| verb_similarity(verb, told))
         .fold(0.0, f32::max)
 }
 
 /// Whether the event tells of the time to come that the question names.
-pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
-    if question.tense != crate::language::english::time::Tense::Future || !question.is_bounded() {
+pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    if question.tense != crate::language::english::time::Tense::Future || !question.has_time_bound() {
         return 0.0;
     }
     let Some(bound) = question.bound() else { return 0.0 };
@@ -198,17 +198,17 @@ pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f3
 }
 
 /// Less where the question is bound to a time to come of which the event tells nothing.
-fn in_time(question: &Question<'_>, reading: &Reading) -> f32 {
-    let future = question.tense == crate::language::english::time::Tense::Future && question.is_bounded();
+fn in_time(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    let future = question.tense == crate::language::english::time::Tense::Future && question.has_time_bound();
     if future && ahead(question, reading) == 0.0 { OUT_OF_TIME } else { 1.0 }
 }
 
 /// Less where the event speaks of another one of the things that are named.
-fn conflict(question: &Question<'_>, reading: &Reading) -> f32 {
+fn conflict(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let mut share = 1.0_f32;
     for thing in question.named.iter().filter(|thing| !thing.modifiers.is_empty()) {
         let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
-        let (exact, same_head) = (best_in(thing, reading), best_in(&head, reading));
+        let (exact, same_head) = (best_phrase_similarity(thing, reading), best_phrase_similarity(&head, reading));
         if same_head >= 0.8 && exact < 0.4 {
             share *= 0.6;
         }

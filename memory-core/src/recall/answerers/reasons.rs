@@ -8,12 +8,12 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::causes::{explains, faulty};
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_anaphor, is_person};
-use crate::recall::telling::{is_of_another, is_untold};
+use crate::recall::reading::{ParsedEvent, is_anaphor, is_person};
+use crate::recall::telling::{has_other_actor, lacks_asked_deed};
 use crate::{Kind, ReadError, TimeSpan};
 
 /// Before and after what happened, how long people speak of it.
@@ -31,7 +31,10 @@ const LIKELY: f32 = 1.25;
 const SURELY: f32 = 2.0;
 
 /// What somebody said beside the event in question that explains it.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.ask() != Ask::Reason && faulty(question).is_none() {
         return Ok(None);
@@ -44,17 +47,20 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Opti
         told(&event.reading).filter(|clause| clause.verb.is_some() && !is_asked(question, clause)).peekable();
     let likely = if more.peek().is_some() && event.reading.event.kind == Kind::Text { SURELY } else { LIKELY };
     let mut own = || more.any(hinders);
-    let known = is_untold(question, &event.reading) || is_of_another(question, &event.reading);
+    let known = lacks_asked_deed(question, &event.reading) || has_other_actor(question, &event.reading);
     if event.coverage.of_content < TOLD || known || gives_reason(&event.reading) || own() {
         return Ok(None);
     }
     let window =
         TimeSpan { start: event.span().start.saturating_sub(BEFORE), end: event.span().end.saturating_add(AFTER) };
-    let mut beside = pool.listing(Some(window), None, vec![Kind::Text], false, BESIDE, &question.content)?;
+    let mut beside =
+        pool.events_in_time_order(Some(window), None, vec![Kind::Text], false, BESIDE, &question.content)?;
     beside.sort_by_key(|found| (found.span().start, found.id()));
-    let own = |said: &Found| said.id() == event.id();
+    let own = |said: &RetrievedEvent| said.id() == event.id();
     // What is wrong with a thing is told where it is spoken of.
-    let of_it = |said: &Found| faulty(question).is_none_or(|thing| best_in(thing, &said.reading) >= SAME_THING);
+    let of_it = |said: &RetrievedEvent| {
+        faulty(question).is_none_or(|thing| best_phrase_similarity(thing, &said.reading) >= SAME_THING)
+    };
     let weighed =
         beside.iter().enumerate().filter(|(_, said)| !own(said) && !said.reading.only_asks() && of_it(said)).map(
             |(at, said)| {
@@ -74,8 +80,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Opti
             cosine: event.cosine.unwrap_or(0.0),
             margin: 0.5,
             fits: 0.8,
-            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &event.reading)),
-            known: question.content.known(),
+            thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &event.reading)),
+            known: question.content.known_share(),
         },
         evidence: vec![reason.clone(), event.clone()],
         confidence: 0.0,
@@ -86,11 +92,11 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Opti
 /// Whether a clause tells what the question asks the reason of.
 fn is_asked(question: &Question<'_>, clause: &Clause) -> bool {
     let asked = question.asked.clause.verb.as_ref().zip(clause.verb.as_ref());
-    asked.is_some_and(|(asked, told)| verb_likeness(asked, told) >= SAME_THING)
+    asked.is_some_and(|(asked, told)| verb_similarity(asked, told) >= SAME_THING)
 }
 
 /// How much speaks for what was said being the reason.
-fn weight(question: &Question<'_>, event: &Found, said: &Found, next: bool) -> f32 {
+fn weight(question: &Question<'_>, event: &RetrievedEvent, said: &RetrievedEvent, next: bool) -> f32 {
     let reading = &said.reading;
     let mut weight = 0.0;
     if gives_reason(reading) || explains(reading).is_some() {
@@ -102,7 +108,7 @@ fn weight(question: &Question<'_>, event: &Found, said: &Found, next: bool) -> f
     if event.reading.event.entity.is_some() && reading.event.entity == event.reading.event.entity {
         weight += 0.75;
     }
-    if question.named.iter().any(|thing| !is_person(thing) && best_in(thing, reading) >= SAME_THING) {
+    if question.named.iter().any(|thing| !is_person(thing) && best_phrase_similarity(thing, reading) >= SAME_THING) {
         weight += 0.75;
     }
     // "It needs a new one", "she can't eat it": of what was spoken of before.
@@ -118,7 +124,7 @@ fn weight(question: &Question<'_>, event: &Found, said: &Found, next: bool) -> f
     weight - 0.5 * apart.as_secs_f32() / AFTER.as_secs_f32()
 }
 
-fn told(reading: &Reading) -> impl Iterator<Item = &Clause> {
+fn told(reading: &ParsedEvent) -> impl Iterator<Item = &Clause> {
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses)
 }
 
@@ -141,7 +147,7 @@ fn is_excess(noun: &NounPhrase) -> bool {
 }
 
 /// Whether a text itself says why: "because", "no wonder", "that's why".
-fn gives_reason(reading: &Reading) -> bool {
+fn gives_reason(reading: &ParsedEvent) -> bool {
     let words: Vec<String> = crate::index::words(&reading.event.text).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window.iter().eq(phrase));
     has(&["because"]) || has(&["no", "wonder"]) || has(&["why"]) || has(&["due", "to"]) || has(&["so", "that"])

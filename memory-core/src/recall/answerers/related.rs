@@ -5,10 +5,10 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::Content;
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
 /// Texts that name a person and are gone through.
@@ -17,20 +17,20 @@ const TEXTS: usize = 200;
 const SAME: f32 = 0.7;
 
 /// "How are they related?", "what is he to her?", "how does she know him?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((one, other)) = both(question) else { return Ok(None) };
     let content = Content::default();
     let mut texts = Vec::new();
     for person in [&one, &other] {
-        texts = merged(texts, pool.mentions(person, question.hard, true, TEXTS, &content)?);
-        texts = merged(texts, pool.about(person, question.hard, true, TEXTS, &content)?);
+        texts = merge(texts, pool.events_mentioning(person, question.hard, true, TEXTS, &content)?);
+        texts = merge(texts, pool.events_about(person, question.hard, true, TEXTS, &content)?);
     }
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
     // What names both, and a bond, tells it; then what one of them calls the other.
     let told = texts.iter().filter_map(|found| Some((strength(&one, &other, &found.reading)?, found)));
     let best = told.max_by(|a, b| a.0.cmp(&b.0).then((a.1.span().start, a.1.id()).cmp(&(b.1.span().start, b.1.id()))));
-    Ok(best.map(|(_, found): (u8, &Found)| {
+    Ok(best.map(|(_, found): (u8, &RetrievedEvent)| {
         let text = quote(found, question);
         let evidence = vec![found.clone()];
         let reason = "what was told of the two".to_owned();
@@ -58,12 +58,14 @@ fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
 }
 
 /// How plainly a text tells how two persons are bound; none where it does not.
-fn strength(one: &NounPhrase, other: &NounPhrase, reading: &Reading) -> Option<u8> {
+fn strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent) -> Option<u8> {
     let speaker = reading.event.entity.as_deref().map(name_phrase);
-    let speaks =
-        |person: &NounPhrase| speaker.as_ref().is_some_and(|speaker| likeness(person, speaker, reading) >= SAME);
+    let speaks = |person: &NounPhrase| {
+        speaker.as_ref().is_some_and(|speaker| phrase_similarity(person, speaker, reading) >= SAME)
+    };
     let names = |person: &NounPhrase, clause: &Clause| {
-        nouns(clause).any(|noun| reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME))
+        nouns(clause)
+            .any(|noun| reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= SAME))
     };
     let within = |person: &NounPhrase| reading.clauses().any(|clause| names(person, clause));
     let in_clause = reading.clauses().any(|clause| is_bond(clause) && names(one, clause) && names(other, clause));

@@ -4,8 +4,8 @@ use crate::language::english::question::{Ask, Asked, understand};
 use crate::language::english::reply::is_yes;
 use crate::language::english::time::{tense_of, time_phrases};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool, REPLIED};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::{Kind, ReadError, TimeSpan};
 
@@ -19,16 +19,19 @@ const BEHIND: usize = 4;
 const LONGEST: usize = 240;
 
 /// The reply to somebody's question that asks the same.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if question.asked.cue.is_some() || question.asked.occurrence.is_some() || question.query.options.len() > 1 {
         return Ok(None);
     }
-    let mut asked: Vec<&Found> = found
+    let mut asked: Vec<&RetrievedEvent> = found
         .iter()
         .filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAME)
         .filter(|found| found.reading.sentences.last().is_some_and(|sentence| sentence.asks))
-        .filter(|found| question.named.iter().all(|thing| best_in(thing, &found.reading) >= SAME_THING))
+        .filter(|found| question.named.iter().all(|thing| best_phrase_similarity(thing, &found.reading) >= SAME_THING))
         .filter(|found| asks_the_same(question, found))
         .collect();
     // What was said last of it holds.
@@ -42,7 +45,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Opti
 }
 
 /// Whether what somebody asked leaves open what the question leaves open.
-fn asks_the_same(question: &Question<'_>, found: &Found) -> bool {
+fn asks_the_same(question: &Question<'_>, found: &RetrievedEvent) -> bool {
     let Some(sentence) = found.reading.sentences.last() else { return false };
     let text = found.reading.text(&sentence.range);
     let times = time_phrases(text, &question.now, None, tense_of(text));
@@ -60,10 +63,10 @@ fn asks_the_same(question: &Question<'_>, found: &Found) -> bool {
 }
 
 /// What somebody else said next.
-fn reply(pool: &Pool<'_>, asked: &Found) -> Result<Option<Found>, ReadError> {
+fn reply(pool: &EventPool<'_>, asked: &RetrievedEvent) -> Result<Option<RetrievedEvent>, ReadError> {
     let end = asked.span().end;
-    let span = TimeSpan { start: asked.span().start, end: end.saturating_add(REPLIED) };
-    let texts = pool.listing(Some(span), None, vec![Kind::Text], false, BEHIND, &pool.question.content)?;
+    let span = TimeSpan { start: asked.span().start, end: end.saturating_add(REPLY_WINDOW) };
+    let texts = pool.events_in_time_order(Some(span), None, vec![Kind::Text], false, BEHIND, &pool.question.content)?;
     let own = asked.reading.event.entity.as_deref();
     let mut behind =
         texts.into_iter().filter(|found| (found.span().start, found.id()) > (asked.span().start, asked.id()));
@@ -71,7 +74,7 @@ fn reply(pool: &Pool<'_>, asked: &Found) -> Result<Option<Found>, ReadError> {
     Ok(next.filter(|found| !found.reading.only_asks() && found.reading.event.text.len() <= LONGEST))
 }
 
-fn proposed(question: &Question<'_>, asked: &Found, reply: Found) -> Option<Candidate> {
+fn proposed(question: &Question<'_>, asked: &RetrievedEvent, reply: RetrievedEvent) -> Option<Candidate> {
     let text = reply.reading.event.text.clone();
     let (text, value) = match question.ask() {
         Ask::Truth => {
@@ -90,7 +93,7 @@ fn proposed(question: &Question<'_>, asked: &Found, reply: Found) -> Option<Cand
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![reply, asked.clone()],
         confidence: 0.0,

@@ -7,8 +7,8 @@ use crate::language::english::question::{Ask, Order};
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::Content;
-use crate::recall::gather::Gathered;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::gather::RetrievedEvents;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::{Kind, ReadError, TimeSpan};
@@ -25,24 +25,29 @@ const BESIDE: usize = 12;
 const OCCURRENCES: usize = 8;
 
 /// The deed right after, or before, the one that the question is placed by.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, gathered: &Gathered) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let (Some((relation, content)), Some(cue)) = (question.relation(), gathered.cue.as_ref()) else { return Ok(None) };
+    let (Some((relation, content)), Some(cue)) = (question.searchable_cue(), gathered.cue.as_ref()) else {
+        return Ok(None);
+    };
     if relation.order == Order::During || !asks_deed(question) || !is_deed(cue) || share(content, cue) < SAME_DEED {
         return Ok(None);
     }
     let mut deeds = vec![cue.clone()];
-    if question.tense != Tense::Past && !question.is_bounded() {
+    if question.tense != Tense::Past && !question.has_time_bound() {
         let found = pool.search(question.part(&relation.range), None, content, question.hard, None)?;
         deeds =
             found.into_iter().filter(|one| is_deed(one) && share(content, one) >= share(content, cue) - 0.1).collect();
         deeds.sort_by_key(|one| std::cmp::Reverse((one.span().start, one.id())));
         deeds.truncate(OCCURRENCES);
     }
-    let mut beside: Vec<(usize, Found, Found)> = Vec::new();
+    let mut beside: Vec<(usize, RetrievedEvent, RetrievedEvent)> = Vec::new();
     for deed in deeds {
         let Some(next) = neighbour(pool, &deed, relation.order)? else { continue };
-        let same = |other: &Found| alike(&other.reading.event.text, &next.reading.event.text);
+        let same = |other: &RetrievedEvent| alike(&other.reading.event.text, &next.reading.event.text);
         match beside.iter_mut().find(|(_, known, _)| same(known)) {
             Some((count, ..)) => *count += 1,
             None => beside.push((1, next, deed)),
@@ -58,7 +63,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, gathered: &Gathered) -> Result<
         _ => format!("what was done right after it {count} times"),
     };
     let text = next.reading.event.text.clone();
-    let known = question.content.known().max(share(content, &deed));
+    let known = question.content.known_share().max(share(content, &deed));
     let evidence = vec![next, deed];
     Ok(Some(Candidate::computed(Layer::CrossModal, text.clone(), Value::Text(text), evidence, known, reason)))
 }
@@ -84,16 +89,16 @@ fn asks_deed(question: &Question<'_>) -> bool {
         && asked
 }
 
-fn is_deed(found: &Found) -> bool {
+fn is_deed(found: &RetrievedEvent) -> bool {
     matches!(found.reading.event.kind, Kind::Action | Kind::Caption) && found.reading.event.entity.is_some()
 }
 
-fn share(content: &Content, found: &Found) -> f32 {
+fn share(content: &Content, found: &RetrievedEvent) -> f32 {
     content.coverage(&found.reading).of_content
 }
 
 /// What the same person did beside a deed.
-fn neighbour(pool: &Pool<'_>, deed: &Found, order: Order) -> Result<Option<Found>, ReadError> {
+fn neighbour(pool: &EventPool<'_>, deed: &RetrievedEvent, order: Order) -> Result<Option<RetrievedEvent>, ReadError> {
     let span = deed.span();
     let before = order == Order::Before;
     let window = match before {
@@ -101,10 +106,10 @@ fn neighbour(pool: &Pool<'_>, deed: &Found, order: Order) -> Result<Option<Found
         false => TimeSpan { start: span.start, end: span.end.saturating_add(SOON) },
     };
     let kinds = vec![Kind::Action, Kind::Caption];
-    let mut listed = pool.listing(Some(window), None, kinds, before, BESIDE, &pool.question.content)?;
+    let mut listed = pool.events_in_time_order(Some(window), None, kinds, before, BESIDE, &pool.question.content)?;
     listed.sort_by_key(|found| (found.span().start, found.id()));
     let place = (span.start, deed.id());
-    let own = |found: &&Found| {
+    let own = |found: &&RetrievedEvent| {
         let at = (found.span().start, found.id());
         let placed = if before { at < place } else { at > place };
         placed

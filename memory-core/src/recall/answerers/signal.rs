@@ -6,9 +6,9 @@ use crate::language::english::syntax::parse;
 use crate::language::english::time::moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::ParsedEvent;
 use crate::{Kind, Modality, ReadError, Value as Attribute};
 
 /// Events that are gone through.
@@ -18,20 +18,21 @@ const TIMES: usize = 5;
 const LISTED: usize = 6;
 
 /// The faults of the signal that was recorded, where the question asks for them.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(sense) = asked_for(question) else { return Ok(None) };
     let kinds = vec![Kind::State, Kind::Sound];
-    let mut events = pool.listing(question.bound(), sense, kinds, false, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), sense, kinds, false, EVENTS, &question.content)?;
     events.retain(|found| is_fault(&found.reading));
     // That the light is out may be the place's fault and not the camera's.
-    let dark =
-        |found: &Found| found.reading.event.attributes.get("signal").and_then(Attribute::as_text) == Some("dark");
+    let dark = |found: &RetrievedEvent| {
+        found.reading.event.attributes.get("signal").and_then(Attribute::as_text) == Some("dark")
+    };
     events.sort_by_key(|found| (dark(found), found.span().start, found.id()));
     if events.is_empty() {
         return Ok(None);
     }
-    let mut faults: Vec<(String, Vec<&Found>)> = Vec::new();
+    let mut faults: Vec<(String, Vec<&RetrievedEvent>)> = Vec::new();
     for found in &events {
         let text = found.reading.event.text.trim_end_matches('.');
         match faults.iter_mut().find(|(known, _)| known == text) {
@@ -54,7 +55,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
 }
 
 /// Whether an event tells of a fault of the signal: as the senses noted it, or in words that were told of a state.
-fn is_fault(reading: &Reading) -> bool {
+fn is_fault(reading: &ParsedEvent) -> bool {
     let event = &reading.event;
     let told = || {
         let (words, _) = parse(&event.text, &[]);

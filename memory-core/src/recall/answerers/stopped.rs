@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::language::english::question::Ask;
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::ITSELF;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::ROBOT_ENTITY;
 use crate::{Kind, ReadError, TimeSpan};
 
 /// How much of the question the work holds that was stopped.
@@ -17,19 +17,24 @@ const AT_IT: Duration = Duration::from_secs(1_800);
 const STATES: usize = 50;
 
 /// "Why did you stop mopping?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let verb = question.asked.clause.verb.as_ref();
     let stops = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stop" | "pause" | "interrupt" | "halt"));
-    let itself = question.named.iter().any(|noun| noun.head == ITSELF);
+    let itself = question.named.iter().any(|noun| noun.head == ROBOT_ENTITY);
     if !stops || !itself || question.ask() != Ask::Reason {
         return Ok(None);
     }
-    let own = |found: &&Found| {
+    let own = |found: &&RetrievedEvent| {
         let event = &found.reading.event;
-        event.kind == Kind::Action && event.entity.as_deref() == Some(ITSELF) && found.coverage.of_content >= SAYS_IT
+        event.kind == Kind::Action
+            && event.entity.as_deref() == Some(ROBOT_ENTITY)
+            && found.coverage.of_content >= SAYS_IT
     };
-    let mut works: Vec<&Found> = pooled.iter().filter(own).collect();
+    let mut works: Vec<&RetrievedEvent> = pooled.iter().filter(own).collect();
     works.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for work in works {
         let span = work.span();
@@ -37,14 +42,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             true => span,
             false => TimeSpan { start: span.start, end: span.end.saturating_add(AT_IT) },
         };
-        let states = pool.listing(Some(window), None, vec![Kind::State], false, STATES, &question.content)?;
+        let states =
+            pool.events_in_time_order(Some(window), None, vec![Kind::State], false, STATES, &question.content)?;
         // How full the battery is explains no stop.
         let told = states.into_iter().find(|found| {
-            found.reading.event.entity.as_deref() == Some(ITSELF) && found.reading.quantities().is_empty()
+            found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY) && found.reading.quantities().is_empty()
         });
         let Some(told) = told else { continue };
         let text = quote(&told, question);
-        let known = question.content.known().max(SAYS_IT);
+        let known = question.content.known_share().max(SAYS_IT);
         let evidence = vec![told, work.clone()];
         let reason = "what the robot told of itself while it was at it";
         return Ok(Some(Candidate::computed(

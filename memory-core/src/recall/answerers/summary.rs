@@ -5,7 +5,7 @@ use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::Pool;
+use crate::recall::pool::EventPool;
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
@@ -14,10 +14,10 @@ use crate::{EventId, ReadError, TimeSpan, Timestamp};
 const EVENTS: usize = 2_000;
 
 /// A summary of what the question's time and things were about.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "Summarise 2 February": a day that is named without "on" is what is to be summarised.
-    let day = || question.near().first().map(|(span, _)| *span);
+    let day = || question.boosted_spans().first().map(|(span, _)| *span);
     let bound = question.bound().or_else(day).or_else(|| question.named.is_empty().then(|| today(question)));
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
@@ -27,9 +27,9 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
     let mut lines = match (question.named.iter().find(named), bound) {
         (Some(thing), _) => {
-            let mut found = crate::recall::pool::merged(
-                pool.about(thing, bound, false, EVENTS, &question.content)?,
-                pool.mentions(thing, bound, false, EVENTS, &question.content)?,
+            let mut found = crate::recall::pool::merge(
+                pool.events_about(thing, bound, false, EVENTS, &question.content)?,
+                pool.events_mentioning(thing, bound, false, EVENTS, &question.content)?,
             );
             found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
             joined(found.iter().filter_map(|found| Line::of(&found.reading.event)))
@@ -54,7 +54,7 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
         text.clone(),
         Value::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         format!("{} of {} things that happened", told.len(), lines.len()),
     )))
 }
@@ -72,7 +72,7 @@ fn today(question: &Question<'_>) -> TimeSpan {
 
 /// Whether a question names nothing but a time and at most a sense: "what was in view at ten?".
 pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
-    question.is_bounded()
+    question.has_time_bound()
         && question.content.is_empty()
         && question.asked.cue.is_none()
         && question.asked.class.is_none()
@@ -91,13 +91,13 @@ fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Ite
 pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
     let long = question
         .bound()
-        .filter(|_| question.is_bounded())
+        .filter(|_| question.has_time_bound())
         .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
     let persons = question.content.items.iter().all(|item| {
         item.light
             || places_where_it_happened(question).any(|noun| noun.lemmas().contains(&item.lemma.as_str()))
             || question.named.iter().any(|noun| is_person(noun) && noun.head == item.lemma)
-            || item.lemma == crate::recall::question::ITSELF
+            || item.lemma == crate::recall::question::ROBOT_ENTITY
     });
     long && persons && question.asked.cue.is_none()
 }

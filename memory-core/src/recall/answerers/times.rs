@@ -5,12 +5,12 @@ use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::stance::is_opposed;
-use crate::recall::telling::{is_of_another, is_of_another_thing, is_untold};
+use crate::recall::stance::contradicts_premise;
+use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Occurrences that lie within this of the best count as the same thing.
@@ -30,9 +30,9 @@ const LISTED: usize = 12;
 
 /// The time that a question asks for.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    pooled: &[Found],
-    cue: Option<&Found>,
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    cue: Option<&RetrievedEvent>,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
@@ -50,11 +50,11 @@ pub(in crate::recall) fn answer(
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
-    let best = meant.iter().max_by(|a, b| a.coverage.whole().total_cmp(&b.coverage.whole()));
+    let best = meant.iter().max_by(|a, b| a.coverage.harmonic_mean().total_cmp(&b.coverage.harmonic_mean()));
     if let Some(found) = super::began::answer(pool, pooled, best)? {
         return Ok(Some(found));
     }
-    if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
+    if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
         meant.retain(|found| match relation.order {
             Order::During => found.span().overlaps(cue.span()),
             Order::After => found.span().start >= cue.span().start,
@@ -71,21 +71,21 @@ pub(in crate::recall) fn answer(
                 return false;
             }
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.any(|told| verb_likeness(verb, told) >= SAME_DEED)
+            told.any(|told| verb_similarity(verb, told) >= SAME_DEED)
         });
     }
     // What is told not to have been done was done at no time.
-    let undone = |found: &Found| {
+    let undone = |found: &RetrievedEvent| {
         let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
         told.is_some_and(|verb| {
             let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            let mut told = alike.by_ref().filter(|told| verb_likeness(verb, told) >= SAME_DEED).peekable();
+            let mut told = alike.by_ref().filter(|told| verb_similarity(verb, told) >= SAME_DEED).peekable();
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };
     // Nor was what was told to come later still.
     let now = Timestamp::from(question.now.timestamp());
-    let to_come = |found: &Found| {
+    let to_come = |found: &RetrievedEvent| {
         let times = &found.reading.times;
         question.tense == Tense::Past
             && found.reading.event.kind == Kind::Text
@@ -93,10 +93,10 @@ pub(in crate::recall) fn answer(
             && times.iter().any(|time| time.relation == Relation::At && time.span.start > now)
     };
     meant.retain(|found| !to_come(found));
-    let untold = |found: &Found| is_untold(question, &found.reading);
+    let untold = |found: &RetrievedEvent| lacks_asked_deed(question, &found.reading);
     if question.tense == Tense::Past && !meant.is_empty() && (meant.iter().all(undone) || meant.iter().all(untold)) {
         let text = String::new();
-        let signals = Signals { known: question.content.known(), ..Signals::default() };
+        let signals = Signals { known: question.content.known_share(), ..Signals::default() };
         return Ok(Some(Candidate {
             layer: Layer::Episodes,
             text,
@@ -108,15 +108,16 @@ pub(in crate::recall) fn answer(
         }));
     }
     // What somebody else did is not what is asked for.
-    let others =
-        |found: &Found| is_of_another(question, &found.reading) || is_of_another_thing(question, &found.reading);
+    let others = |found: &RetrievedEvent| {
+        has_other_actor(question, &found.reading) || lacks_asked_thing(question, &found.reading)
+    };
     if meant.iter().all(others) {
         return Ok(None);
     }
     meant.retain(|found| !others(found));
     // A time in the question may be that of what was told, not of the telling.
-    let near = question.near();
-    let in_time = |found: &Found| {
+    let near = question.boosted_spans();
+    let in_time = |found: &RetrievedEvent| {
         let span = happened(found, question).unwrap_or(found.span());
         near.iter().any(|(wanted, _)| wanted.overlaps(span))
     };
@@ -126,7 +127,7 @@ pub(in crate::recall) fn answer(
     if meant.is_empty() {
         return Ok(None);
     }
-    let chosen: Vec<Found> = match question.asked.occurrence {
+    let chosen: Vec<RetrievedEvent> = match question.asked.occurrence {
         Some(Occurrence::First) => {
             meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect()
         }
@@ -154,7 +155,8 @@ pub(in crate::recall) fn answer(
     }
     let text = times.iter().take(LISTED).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
     let spans: Vec<TimeSpan> = times.into_iter().map(|(span, _)| span).collect();
-    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    let thing =
+        question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
     // They are told in order of time; as evidence the one that suits best comes first.
     let mut evidence = chosen;
     evidence.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.span().start.cmp(&b.span().start)));
@@ -169,7 +171,7 @@ pub(in crate::recall) fn answer(
             margin: margin(pooled),
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence,
         confidence: 0.0,
@@ -184,24 +186,24 @@ fn asks_first_plan(question: &Question<'_>) -> bool {
     let pair = |a: &[&str], b: &str| words.windows(2).any(|two| a.contains(&two[0]) && two[1] == b);
     let planned = words.iter().any(|word| matches!(*word, "supposed" | "meant" | "planned" | "due" | "scheduled"));
     let was_to_be = pair(&["was", "were"], "to") || pair(&["going"], "to") || planned;
-    question.tense == Tense::Past && was_to_be && (first || !question.is_bounded())
+    question.tense == Tense::Past && was_to_be && (first || !question.has_time_bound())
 }
 
 /// The time that was planned for something before anything was told of moving it.
-fn first_planned(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+fn first_planned(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if !asks_first_plan(question) {
         return Ok(None);
     }
-    let mut all: Vec<Found> = pooled.to_vec();
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
     if let Some(thing) = question.named.first() {
-        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, false, 100, &question.content)?);
+        all = crate::recall::pool::merge(all, pool.events_about(thing, question.hard, false, 100, &question.content)?);
     }
-    let ahead = |found: &Found, time: &ToldTime| {
+    let ahead = |found: &RetrievedEvent, time: &ToldTime| {
         time.relation == Relation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
     };
     let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
-    let suits = |found: &&Found| {
+    let suits = |found: &&RetrievedEvent| {
         found.reading.event.kind == Kind::Text
             && found.coverage.of_content >= SAYS_IT.max(AS_CLEARLY * best)
             && found.reading.times.iter().any(|time| ahead(found, time))
@@ -220,7 +222,7 @@ fn first_planned(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>,
         (None, Some(clock)) => moment(clock.span.start, &question.now),
         _ => period(span, &question.now),
     };
-    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading));
+    let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading));
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
@@ -231,7 +233,7 @@ fn first_planned(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>,
             margin: 1.0,
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -248,12 +250,12 @@ fn on_day_at(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
 }
 
 /// "When was it to be at first?", where it was moved "from Friday to Saturday" or is "on Saturday instead of Friday": on Friday.
-fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
+fn formerly(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
     let first = question.asked.occurrence == Some(Occurrence::First) && question.tense == Tense::Past;
     if !first && !asks_first_plan(question) {
         return None;
     }
-    let replaced = |found: &Found, time: &ToldTime| {
+    let replaced = |found: &RetrievedEvent, time: &ToldTime| {
         let before = found.reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
         ["instead of", "rather than", "instead of on"].iter().any(|words| before.ends_with(words))
     };
@@ -278,8 +280,8 @@ fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
             cosine: found.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
-            known: question.content.known(),
+            thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading)),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -303,7 +305,7 @@ fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
 
 /// When that happened of which somebody speaks: "last Friday" in the sentence that suits the question best; `None` where the
 /// sentence tells no time before its own.
-fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
+fn happened(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan> {
     let reading = &found.reading;
     if reading.event.kind != Kind::Text || question.tense != Tense::Past {
         return None;
@@ -336,23 +338,27 @@ fn asks_clock(question: &Question<'_>) -> bool {
 }
 
 /// The events that are what the question speaks of, in order of time.
-pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+pub(in crate::recall) fn occurrences(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all: Vec<Found> = pooled.to_vec();
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
     let needs_order = question.asked.occurrence.is_some() || matches!(question.ask(), Ask::Times | Ask::Count);
     if needs_order && let Some(thing) = question.named.first() {
         let latest = question.asked.occurrence != Some(Occurrence::First);
-        let listed = pool.about(thing, question.bound(), latest, 500, &question.content)?;
+        let listed = pool.events_about(thing, question.bound(), latest, 500, &question.content)?;
         // An entity of that very name is the thing, and no other event is.
         let by_name = pool.entity(thing).is_some() && !listed.is_empty();
-        all = if by_name { listed } else { crate::recall::pool::merged(listed, all) };
+        all = if by_name { listed } else { crate::recall::pool::merge(listed, all) };
     }
     // Sentences differ in many words: of those that suit about as well, the search knows which.
-    let by_search = |found: &Found| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
-    let rank = |found: &Found| found.coverage.whole() + by_search(found);
+    let by_search =
+        |found: &RetrievedEvent| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
+    let rank = |found: &RetrievedEvent| found.coverage.harmonic_mean() + by_search(found);
     // "When was it opened?" asks for no closing.
-    if all.iter().any(|found| !is_opposed(question, &found.reading)) {
-        all.retain(|found| !is_opposed(question, &found.reading));
+    if all.iter().any(|found| !contradicts_premise(question, &found.reading)) {
+        all.retain(|found| !contradicts_premise(question, &found.reading));
     }
     let best = all.iter().map(rank).fold(0.0, f32::max);
     all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
@@ -362,8 +368,8 @@ pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Resul
 }
 
 /// How far the best stands out from the next that tells something else.
-pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
-    let mut ranks: Vec<f32> = pooled.iter().map(Found::fitness).collect();
+pub(in crate::recall) fn margin(pooled: &[RetrievedEvent]) -> f32 {
+    let mut ranks: Vec<f32> = pooled.iter().map(RetrievedEvent::fitness).collect();
     ranks.sort_by(|a, b| b.total_cmp(a));
     match ranks.as_slice() {
         [first, second, ..] if *first > 0.0 => (1.0 - second / first).clamp(0.0, 1.0),
@@ -373,13 +379,13 @@ pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
 }
 
 /// Whether the verb before a place in the text is denied: "she cannot come tomorrow".
-fn denied(reading: &crate::recall::reading::Reading, at: usize) -> bool {
+fn denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
     verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }
 
 /// The sentence of an event that holds most of the question, if it tells a time itself and no other one holds as much.
-fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usize>> {
+fn told_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<std::ops::Range<usize>> {
     let reading = &found.reading;
     let wanted: Vec<(String, f32)> =
         question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
@@ -402,7 +408,7 @@ fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usi
 }
 
 /// Whether a time is the one from which something was moved: "from Friday to Saturday".
-fn is_left(found: &Found, time: &ToldTime) -> bool {
+fn is_left(found: &RetrievedEvent, time: &ToldTime) -> bool {
     let reading = &found.reading;
     let behind = |time: &ToldTime, word: &str| {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
@@ -416,13 +422,13 @@ fn is_left(found: &Found, time: &ToldTime) -> bool {
 }
 
 /// What was told of a time to come: of what is told of one thing the latest holds.
-pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let mut all: Vec<Found> = pooled.to_vec();
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
     if let Some(thing) = question.named.first() {
-        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, true, 100, &question.content)?);
+        all = crate::recall::pool::merge(all, pool.events_about(thing, question.hard, true, 100, &question.content)?);
     }
-    let useful = |found: &Found| {
+    let useful = |found: &RetrievedEvent| {
         matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
             && found.reading.times.iter().any(|time| {
                 time.span.end >= found.span().start
@@ -435,7 +441,7 @@ pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate
         return Ok(None);
     }
     // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
-    let mut meant: Vec<&Found> =
+    let mut meant: Vec<&RetrievedEvent> =
         all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
@@ -502,7 +508,7 @@ pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate
     // A day, or a part of one: "on Friday in the morning".
     let whole = span.end.since(span.start) > EXACT || clock.is_none();
     let text = if whole { period(span, &question.now) } else { moment(span.start, &question.now) };
-    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading));
+    let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &newest.reading));
     let newest = (*newest).clone();
     let mut evidence = vec![newest.clone()];
     evidence.extend(meant.iter().skip(1).map(|found| (*found).clone()));
@@ -523,7 +529,7 @@ pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate
             margin: margin(pooled),
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence,
         confidence: 0.0,

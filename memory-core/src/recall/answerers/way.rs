@@ -15,9 +15,11 @@ use crate::language::english::space::{SEEING, Spatial, at_place, listed, moved, 
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::ITSELF;
-use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, is_presence, stays_at, visited_now, visits};
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::ROBOT_ENTITY;
+use crate::recall::robot_stays::{
+    MAX_ABSENCE, MAX_AREA_EVENTS, MAX_VISIT_PART_GAP, current_place_name, reported_visits, shows_presence, stays_at,
+};
 use crate::{Event, EventId, Kind, PoseOf, ReadError, TimeSpan};
 
 /// A trip that is no longer than this where nothing says when it began.
@@ -38,7 +40,7 @@ struct Leg {
 }
 
 impl Leg {
-    fn is_at(&self, pool: &Pool<'_>, noun: &NounPhrase) -> bool {
+    fn is_at(&self, pool: &EventPool<'_>, noun: &NounPhrase) -> bool {
         self.place.as_deref().is_some_and(|place| is_named_now(pool, noun, place, self.span.start))
     }
 }
@@ -61,7 +63,7 @@ pub(in crate::recall) enum OnTheWay {
 }
 
 /// The answer to "What did you see on the way to the kitchen?", "Whom did you meet between the hall and the office?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<OnTheWay, ReadError> {
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<OnTheWay, ReadError> {
     let question = pool.question;
     let cue = question.asked.cue.is_some() && moved(&question.asked).is_none();
     if cue || question.asked.habitual || question.tense == Tense::Future {
@@ -98,8 +100,8 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<OnTheWay, ReadError> 
 }
 
 /// Of some events those that tell in words what was seen or met on a way: "On the way to the hall I saw a fox."
-pub(in crate::recall) fn told_of_it(found: &[Found]) -> Vec<Found> {
-    let tells = |found: &&Found| {
+pub(in crate::recall) fn told_of_it(found: &[RetrievedEvent]) -> Vec<RetrievedEvent> {
+    let tells = |found: &&RetrievedEvent| {
         found.reading.event.kind == Kind::Text
             && found.reading.lemmas.iter().any(|(lemma, _)| lemma == "way" || SEEING.contains(&lemma.as_str()))
     };
@@ -107,13 +109,13 @@ pub(in crate::recall) fn told_of_it(found: &[Found]) -> Vec<Found> {
 }
 
 /// "Which places did you pass?"
-fn asks_for_places(pool: &Pool<'_>) -> bool {
+fn asks_for_places(pool: &EventPool<'_>) -> bool {
     let class = pool.question.asked.class.as_ref();
     class.is_some_and(|class| matches!(class.head.as_str(), "place" | "room" | "location"))
 }
 
 /// Whether it is asked for what the robot saw, or for what was or happened there. What somebody else did is another matter.
-fn asks_what_was_there(pool: &Pool<'_>) -> bool {
+fn asks_what_was_there(pool: &EventPool<'_>) -> bool {
     let clause = &pool.question.asked.clause;
     let happens = || {
         let whatever = clause.subject.is_none() || pool.question.ask() == Ask::Truth;
@@ -128,11 +130,11 @@ fn widened(bound: Option<TimeSpan>) -> Option<TimeSpan> {
 }
 
 /// The name of the place that a noun means and the stays there, in order of time; `None` where nothing has that name.
-fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeSpan>)>, ReadError> {
+fn stays(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeSpan>)>, ReadError> {
     let bound = widened(pool.question.bound());
     let inside = |span: &TimeSpan| bound.is_none_or(|bound| bound.overlaps(*span));
     if let Some(place) = named_place(pool, noun) {
-        let visits = visits(pool.reader, bound)?;
+        let visits = reported_visits(pool.reader, bound)?;
         let stays = stays_at(pool.reader, &place, &visits, bound)?;
         return Ok(Some((place.name, stays.into_iter().map(|stay| stay.span).collect())));
     }
@@ -140,11 +142,11 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeS
     if let Some(pictured) = pictured(pool, noun)? {
         return Ok(Some((name, pictured.into_iter().map(|(span, _)| span).filter(inside).collect())));
     }
-    let mut told: Vec<TimeSpan> = namings(pool, noun, bound)?.iter().map(Found::span).collect();
+    let mut told: Vec<TimeSpan> = namings(pool, noun, bound)?.iter().map(RetrievedEvent::span).collect();
     told.sort_by_key(|span| (span.start, span.end));
     let mut stays: Vec<TimeSpan> = Vec::new();
     for span in told {
-        match stays.last_mut().filter(|last| span.start.since(last.end) <= AWAY) {
+        match stays.last_mut().filter(|last| span.start.since(last.end) <= MAX_ABSENCE) {
             Some(last) => last.end = last.end.max(span.end),
             None => stays.push(span),
         }
@@ -153,12 +155,12 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeS
 }
 
 /// Whether the arrival is in the time that was asked for.
-fn is_asked(pool: &Pool<'_>, arrival: &TimeSpan) -> bool {
+fn is_asked(pool: &EventPool<'_>, arrival: &TimeSpan) -> bool {
     pool.question.bound().is_none_or(|bound| bound.contains(arrival.start))
 }
 
 /// The latest trip from one place to another without coming back to the other in between.
-fn between(pool: &Pool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+fn between(pool: &EventPool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option<Trip>, ReadError> {
     let (Some((from, left)), Some((to, reached))) = (stays(pool, from)?, stays(pool, to)?) else { return Ok(None) };
     for (at, arrival) in reached.iter().enumerate().rev().filter(|(_, arrival)| is_asked(pool, arrival)) {
         let Some(departure) = left.iter().rev().find(|stay| stay.end <= arrival.start) else { break };
@@ -172,7 +174,7 @@ fn between(pool: &Pool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option
 }
 
 /// The latest trip to a place, from where the robot had stayed before.
-fn to_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+fn to_place(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
     let Some((to, reached)) = stays(pool, noun)? else { return Ok(None) };
     let Some(arrival) = reached.into_iter().rev().find(|arrival| is_asked(pool, arrival)) else { return Ok(None) };
     let end = arrival.start;
@@ -185,7 +187,7 @@ fn to_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadErro
 }
 
 /// The latest trip away from a place, to where the robot stayed next.
-fn from_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+fn from_place(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
     let Some((from, left)) = stays(pool, noun)? else { return Ok(None) };
     // The robot may be there still.
     for departure in left.into_iter().rev().filter(|stay| pool.question.bound().is_none_or(|it| it.contains(stay.end)))
@@ -202,7 +204,7 @@ fn from_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadEr
 }
 
 /// The latest trip from one stay to another.
-fn latest(pool: &Pool<'_>) -> Result<Option<Trip>, ReadError> {
+fn latest(pool: &EventPool<'_>) -> Result<Option<Trip>, ReadError> {
     let legs = legs(pool, widened(pool.question.bound()))?;
     let arrival = legs.iter().rposition(|leg| leg.place.is_some() && is_asked(pool, &leg.span));
     let Some(arrival) = arrival else { return Ok(None) };
@@ -216,16 +218,19 @@ fn latest(pool: &Pool<'_>) -> Result<Option<Trip>, ReadError> {
 
 /// The first of some legs that is no mere passage, else the first one that is at a place.
 fn stayed<'l>(legs: impl Iterator<Item = &'l Leg> + Clone) -> Option<&'l Leg> {
-    let long = |leg: &&Leg| leg.span.end.since(leg.span.start) >= AWAY;
+    let long = |leg: &&Leg| leg.span.end.since(leg.span.start) >= MAX_ABSENCE;
     legs.clone().find(long).or_else(|| legs.into_iter().find(|leg| leg.place.is_some()))
 }
 
 /// Where the robot was one after the other: the visits that were followed, else what its events tell.
-fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> {
+fn legs(pool: &EventPool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> {
     let mut legs: Vec<Leg> = Vec::new();
-    for event in visits(pool.reader, span)? {
-        let place = visited_now(pool.reader, &event).map(str::to_owned);
-        match legs.last_mut().filter(|it| it.place == place && event.span.start.since(it.span.end) <= ONE_VISIT) {
+    for event in reported_visits(pool.reader, span)? {
+        let place = current_place_name(pool.reader, &event).map(str::to_owned);
+        match legs
+            .last_mut()
+            .filter(|it| it.place == place && event.span.start.since(it.span.end) <= MAX_VISIT_PART_GAP)
+        {
             Some(last) => last.span.end = last.span.end.max(event.span.end),
             None => legs.push(Leg { place, span: event.span, event: event.id }),
         }
@@ -233,10 +238,10 @@ fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> 
     if !legs.is_empty() {
         return Ok(legs);
     }
-    let query = SearchQuery { span, latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
+    let query = SearchQuery { span, latest: true, limit: MAX_AREA_EVENTS, ..SearchQuery::default() };
     let mut events: Vec<Event> = Vec::new();
     for hit in pool.reader.search().search(&query) {
-        events.extend(pool.reader.event(hit.id)?.filter(is_presence));
+        events.extend(pool.reader.event(hit.id)?.filter(shows_presence));
     }
     events.sort_by_key(|event| (event.span.start, event.id));
     for event in events {
@@ -256,7 +261,7 @@ fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> 
 }
 
 /// What is asked for of what happened on a trip, in the order in which it was met.
-fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
+fn seen(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let asked = &question.asked;
     let reason = described(pool, trip);
@@ -268,22 +273,22 @@ fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
         return Ok(None);
     }
     let hears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "hear");
-    let query = SearchQuery { span: Some(trip.span), limit: AREA_EVENTS, ..SearchQuery::default() };
-    let mut all: Vec<Found> = Vec::new();
+    let query = SearchQuery { span: Some(trip.span), limit: MAX_AREA_EVENTS, ..SearchQuery::default() };
+    let mut all: Vec<RetrievedEvent> = Vec::new();
     for hit in pool.reader.search().search(&query) {
         let Some(event) = pool.reader.event(hit.id)?.filter(|event| is_inside(event, trip.span)) else { continue };
         all.push(glanced(pool, event));
     }
     all.sort_by_key(|found| (found.span().start, found.id()));
-    let whole = |found: &Found| Some(found.reading.event.text.trim_end_matches('.').to_owned());
-    let of_kind = |found: &Found, kinds: &[Kind]| kinds.contains(&found.reading.event.kind);
-    let ways: Vec<Vec<(String, Found)>> = if question.ask() == Ask::Person {
+    let whole = |found: &RetrievedEvent| Some(found.reading.event.text.trim_end_matches('.').to_owned());
+    let of_kind = |found: &RetrievedEvent, kinds: &[Kind]| kinds.contains(&found.reading.event.kind);
+    let ways: Vec<Vec<(String, RetrievedEvent)>> = if question.ask() == Ask::Person {
         vec![distinct(&all, person)]
     } else if hears {
         vec![distinct(&all, |found| whole(found).filter(|_| of_kind(found, &[Kind::Sound, Kind::Text])))]
     } else {
         // Where nothing tells things apart, the scenes.
-        let scenes = |found: &Found| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
+        let scenes = |found: &RetrievedEvent| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
         vec![distinct(&all, thing), distinct(&all, scenes)]
     };
     if question.ask() == Ask::Truth {
@@ -294,7 +299,12 @@ fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
 }
 
 /// "Did you see a ladder on the way?": yes with what was seen. That it was not seen does not say that it was not there.
-fn truth(pool: &Pool<'_>, all: &[Found], mut seen: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+fn truth(
+    pool: &EventPool<'_>,
+    all: &[RetrievedEvent],
+    mut seen: Vec<(String, RetrievedEvent)>,
+    reason: &str,
+) -> Option<Candidate> {
     let clause = &pool.question.asked.clause;
     let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !saw_itself(clause)));
     let anything = |noun: &NounPhrase| {
@@ -327,22 +337,22 @@ fn is_inside(event: &Event, trip: TimeSpan) -> bool {
 }
 
 /// What an event is of. What was said there is no thing that was seen, unless it has the pose of a thing.
-fn thing(found: &Found) -> Option<String> {
+fn thing(found: &RetrievedEvent) -> Option<String> {
     let event = &found.reading.event;
     let spoken = event.kind == Kind::Text && event.pose.as_ref().is_none_or(|pose| pose.of == PoseOf::Robot);
     thing_in(found).filter(|_| !spoken)
 }
 
 /// Who was recognised, acted or spoke.
-fn person(found: &Found) -> Option<String> {
+fn person(found: &RetrievedEvent) -> Option<String> {
     let event = &found.reading.event;
     let who = event.entity.clone().filter(|_| matches!(event.kind, Kind::Entity | Kind::Action | Kind::Text));
-    who.filter(|who| !who.eq_ignore_ascii_case(ITSELF))
+    who.filter(|who| !who.eq_ignore_ascii_case(ROBOT_ENTITY))
 }
 
 /// The first event of each.
-fn distinct(all: &[Found], name: impl Fn(&Found) -> Option<String>) -> Vec<(String, Found)> {
-    let mut named: Vec<(String, Found)> = Vec::new();
+fn distinct(all: &[RetrievedEvent], name: impl Fn(&RetrievedEvent) -> Option<String>) -> Vec<(String, RetrievedEvent)> {
+    let mut named: Vec<(String, RetrievedEvent)> = Vec::new();
     for found in all {
         let Some(name) = name(found).filter(|name| !name.is_empty()) else { continue };
         if named.len() < LISTED && !named.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
@@ -353,7 +363,7 @@ fn distinct(all: &[Found], name: impl Fn(&Found) -> Option<String>) -> Vec<(Stri
 }
 
 /// The places in between.
-fn passed(pool: &Pool<'_>, trip: &Trip, reason: String) -> Result<Option<Candidate>, ReadError> {
+fn passed(pool: &EventPool<'_>, trip: &Trip, reason: String) -> Result<Option<Candidate>, ReadError> {
     let mut places: Vec<String> = Vec::new();
     let mut ids: Vec<EventId> = Vec::new();
     for leg in legs(pool, Some(trip.span))? {
@@ -369,11 +379,11 @@ fn passed(pool: &Pool<'_>, trip: &Trip, reason: String) -> Result<Option<Candida
         return Ok(None);
     }
     let text = capitalised(&listed(&places.iter().map(|place| the(place)).collect::<Vec<_>>()));
-    let known = pool.question.content.known();
+    let known = pool.question.content.known_share();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
 }
 
-fn described(pool: &Pool<'_>, trip: &Trip) -> String {
+fn described(pool: &EventPool<'_>, trip: &Trip) -> String {
     let from = trip.from.as_deref().map_or_else(String::new, |place| format!(" from {}", the(place)));
     let to = trip.to.as_deref().map_or_else(String::new, |place| format!(" to {}", the(place)));
     format!("on the way{from}{to}, {}", clock_range(trip.span, &pool.question.now))

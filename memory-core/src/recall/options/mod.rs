@@ -13,10 +13,10 @@ use super::answerers::amounts::sums;
 use super::answerers::order::ordered_items;
 use super::answerers::rank::rank;
 use super::candidate::{Candidate, Value};
-use super::pool::{Found, Pool};
+use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::{Quantity, quantities};
 use super::question::Question;
-use super::telling::is_of_another_thing;
+use super::telling::lacks_asked_thing;
 use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::time::{Tense, WholeTime, whole_times_told};
@@ -41,7 +41,7 @@ pub(super) struct Weighed {
     /// From 0 to 1, by option.
     pub support: Vec<f32>,
     /// The events that speak for the best one, best first.
-    pub evidence: Vec<Found>,
+    pub evidence: Vec<RetrievedEvent>,
     /// How the options were compared.
     pub by: &'static str,
     /// What spoke for each, where they were compared by words.
@@ -66,8 +66,8 @@ impl Weighed {
 
 /// Weighs the options of a question.
 pub(super) fn weigh(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     vectors: &[OptionVectors],
 ) -> Result<Weighed, ReadError> {
@@ -123,17 +123,17 @@ pub(super) fn weigh(
 }
 
 /// Options that are all numbers or times: no words speak for one of them, only an event that tells it of the thing in question.
-fn by_told_numbers(pool: &Pool<'_>, pooled: &[Found], options: &[String]) -> Option<Weighed> {
+fn by_told_numbers(pool: &EventPool<'_>, pooled: &[RetrievedEvent], options: &[String]) -> Option<Weighed> {
     let question = pool.question;
     let is_time = |option: &String| whole_times_told(option, &question.now, question.tense).is_some();
     let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
     if !options.iter().zip(&values).all(|(option, value)| value.is_some() || is_time(option)) {
         return None;
     }
-    let of_it: Vec<&Found> =
-        pooled.iter().take(LOOKED_AT).filter(|found| !is_of_another_thing(question, &found.reading)).collect();
+    let of_it: Vec<&RetrievedEvent> =
+        pooled.iter().take(LOOKED_AT).filter(|found| !lacks_asked_thing(question, &found.reading)).collect();
     let top = of_it.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
-    let tells = |found: &Found, (value, unit): &(f64, String)| {
+    let tells = |found: &RetrievedEvent, (value, unit): &(f64, String)| {
         found.reading.quantities().into_iter().any(|told| {
             (told.value - value).abs() < 1e-6 && (unit.is_empty() || told.unit.is_empty() || told.unit == *unit)
         })
@@ -149,7 +149,7 @@ fn by_told_numbers(pool: &Pool<'_>, pooled: &[Found], options: &[String]) -> Opt
 }
 
 /// Options that name several amounts, against the sums of what was told.
-fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+fn by_sums(pool: &EventPool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
     let question = pool.question;
     let named: Vec<Vec<(String, f64)>> = options.iter().map(|option| named_amounts(option)).collect();
     if named.iter().any(|amounts| amounts.len() < 2) {
@@ -157,7 +157,7 @@ fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadE
     }
     let names: Vec<String> = named[0].iter().map(|(name, _)| name.clone()).collect();
     let Some(bound) = question.bound() else { return Ok(None) };
-    let mut events = pool.listing(Some(bound), None, Vec::new(), false, 500, &question.content)?;
+    let mut events = pool.events_in_time_order(Some(bound), None, Vec::new(), false, 500, &question.content)?;
     events.retain(|found| sums(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1);
     let told = sums(&events, &names);
     let support = named
@@ -196,14 +196,14 @@ pub(super) fn named_amounts(text: &str) -> Vec<(String, f64)> {
 }
 
 /// Options that are lists in an order, against the order in which they happened.
-fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+fn by_order(pool: &EventPool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
     let question = pool.question;
     let lists: Vec<Option<Vec<String>>> = options.iter().map(|option| ordered_items(option)).collect();
     if lists.iter().any(Option::is_none) {
         return Ok(None);
     }
     let lists: Vec<Vec<String>> = lists.into_iter().flatten().collect();
-    let mut first: Vec<(String, Option<Found>)> = Vec::new();
+    let mut first: Vec<(String, Option<RetrievedEvent>)> = Vec::new();
     for item in lists.iter().flatten() {
         if first.iter().any(|(known, _)| known == item) {
             continue;
@@ -234,13 +234,13 @@ fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, Read
             share
         })
         .collect();
-    let mut evidence: Vec<Found> = first.into_iter().filter_map(|(_, found)| found).collect();
+    let mut evidence: Vec<RetrievedEvent> = first.into_iter().filter_map(|(_, found)| found).collect();
     evidence.sort_by_key(|found| (found.span().start, found.id()));
     Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "order" }))
 }
 
 /// The first event within the bounds that does to an item what the question says.
-fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Option<Found>, ReadError> {
+fn item_event(pool: &EventPool<'_>, item: &str, question: &Question<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let search = pool.reader.search();
     let ids = if pool.is_entity(item) {
         search.holding(&crate::index::Holding {
@@ -259,7 +259,7 @@ fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Op
 }
 
 /// Options that are numbers, against a number that was counted or told.
-fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> Option<Weighed> {
+fn by_number(pool: &EventPool<'_>, candidates: &[Candidate], options: &[String]) -> Option<Weighed> {
     let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
     if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1)
         || pool.question.ask() == Ask::Time

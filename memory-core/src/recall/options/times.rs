@@ -10,10 +10,10 @@ use crate::recall::answerers::rank::rank;
 use crate::recall::answerers::times::occurrences;
 use crate::recall::candidate::{Candidate, Value};
 use crate::recall::content::Content;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::quantities;
 use crate::recall::question::{Question, intersection};
-use crate::recall::telling::is_of_another_thing;
+use crate::recall::telling::lacks_asked_thing;
 use crate::{ReadError, TimeSpan};
 
 /// How much earlier than its last move is told a thing may be said to rest.
@@ -23,8 +23,8 @@ pub(super) const LOOKED_AT: usize = 24;
 
 /// Options that are times, against the times of what the question speaks of.
 pub(super) fn by_time(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     options: &[Vec<WholeTime>],
 ) -> Result<Option<Weighed>, ReadError> {
@@ -49,7 +49,7 @@ pub(super) fn by_time(
     let quotes = &question.asked.quotes;
     if quotes.len() > 1 && options.iter().all(|times| times.len() == quotes.len()) {
         let mut support = vec![0.0; options.len()];
-        let mut evidence: Vec<Found> = Vec::new();
+        let mut evidence: Vec<RetrievedEvent> = Vec::new();
         for (place, quote) in quotes.iter().enumerate() {
             let found = told_as(pool, question.part(quote))?;
             for (option, times) in options.iter().enumerate() {
@@ -70,8 +70,8 @@ pub(super) fn by_time(
         Some((spans, evidence)) if question.ask() == Ask::Time => (spans, evidence),
         _ => {
             let mut found = occurrences(pool, pooled)?;
-            found.retain(|found| !is_of_another_thing(question, &found.reading));
-            (found.iter().map(Found::span).collect(), found)
+            found.retain(|found| !lacks_asked_thing(question, &found.reading));
+            (found.iter().map(RetrievedEvent::span).collect(), found)
         }
     };
     if spans.is_empty() {
@@ -101,7 +101,7 @@ pub(super) fn by_time(
 }
 
 /// How well any event that suits the question lies at an option's time, or tells of it.
-fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 {
+fn near_any(question: &Question<'_>, pooled: &[RetrievedEvent], option: TimeSpan) -> f32 {
     let top = pooled.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
     let values = pooled.iter().take(LOOKED_AT).map(|found| {
         let told = found.reading.times.iter().map(|time| near(option, time.span)).fold(0.0, f32::max);
@@ -113,7 +113,7 @@ fn near_any(question: &Question<'_>, pooled: &[Found], option: TimeSpan) -> f32 
 }
 
 /// The rests of a thing that are longer than the question says, if it asks for them.
-fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<(Vec<TimeSpan>, f64)>, ReadError> {
+fn resting(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<(Vec<TimeSpan>, f64)>, ReadError> {
     let question = pool.question;
     let stays = question
         .asked
@@ -143,13 +143,13 @@ fn resting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<(Vec<TimeSpan>, f
 }
 
 /// Events that tell a text nearly word for word, the best alone.
-fn told_as(pool: &Pool<'_>, text: &str) -> Result<Vec<Found>, ReadError> {
+fn told_as(pool: &EventPool<'_>, text: &str) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let (words, _) = parse(text, &[]);
     let whole = 0..text.len();
-    let content = Content::of(&words, std::slice::from_ref(&whole), 1.0, pool.reader.search());
+    let content = Content::from_ranges(&words, std::slice::from_ref(&whole), 1.0, pool.reader.search());
     let mut found = pool.search(text, None, &content, question.bound(), None)?;
-    let rank = |found: &Found| found.coverage.whole();
+    let rank = |found: &RetrievedEvent| found.coverage.harmonic_mean();
     let best = found.iter().map(rank).fold(0.0, f32::max);
     found.retain(|found| rank(found) >= best - 0.03);
     Ok(found)

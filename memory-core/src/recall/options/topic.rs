@@ -11,7 +11,7 @@ use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::recall::calibration;
 use crate::recall::nearest::cosine;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::{Kind, Modality, ReadError};
 
@@ -23,13 +23,14 @@ const SENTENCES: usize = 500;
 const SHOWN: usize = 8;
 
 /// The options of a question for a topic; `None` for another question, and where too little was said or has a vector.
-pub(super) fn by_topic(pool: &Pool<'_>, vectors: &[OptionVectors]) -> Result<Option<Weighed>, ReadError> {
+pub(super) fn by_topic(pool: &EventPool<'_>, vectors: &[OptionVectors]) -> Result<Option<Weighed>, ReadError> {
     let question = pool.question;
     if !asks_for_topic(question) || vectors.len() != question.query.options.len() {
         return Ok(None);
     }
-    let said = pool.listing(question.bound(), None, vec![Kind::Text], true, SENTENCES, &question.content)?;
-    let known: Vec<(Found, Vec<f32>)> =
+    let said =
+        pool.events_in_time_order(question.bound(), None, vec![Kind::Text], true, SENTENCES, &question.content)?;
+    let known: Vec<(RetrievedEvent, Vec<f32>)> =
         said.into_iter().filter_map(|found| unit(&pool.reader.vector(found.id())?).map(|own| (found, own))).collect();
     let Some(mean) = mean(&known).filter(|_| known.len() >= FEWEST) else { return Ok(None) };
     // All that was said counts as one event that suits the question.
@@ -39,7 +40,7 @@ pub(super) fn by_topic(pool: &Pool<'_>, vectors: &[OptionVectors]) -> Result<Opt
         Speaks { joint, joint_suited: joint, alone, alone_suited: alone, moment: joint, ..Speaks::default() }
     });
     let support = shares(speaks.map(|speaks| calibration::support(&speaks)).collect::<Vec<_>>().into_iter());
-    let mut near: Vec<(f32, Found)> =
+    let mut near: Vec<(f32, RetrievedEvent)> =
         known.into_iter().map(|(found, own)| (cosine(&own, &mean).unwrap_or(0.0), found)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id().cmp(&b.1.id())));
     let evidence = near.into_iter().take(SHOWN).map(|(_, found)| found).collect();
@@ -84,7 +85,7 @@ fn unit(vector: &[i16]) -> Option<Vec<f32>> {
     (length > 0.0).then(|| vector.iter().map(|component| f32::from(*component) / length).collect())
 }
 
-fn mean(known: &[(Found, Vec<f32>)]) -> Option<Vec<f32>> {
+fn mean(known: &[(RetrievedEvent, Vec<f32>)]) -> Option<Vec<f32>> {
     let mut sum = vec![0.0_f32; known.first()?.1.len()];
     for (_, own) in known {
         sum.iter_mut().zip(own).for_each(|(sum, component)| *sum += component);

@@ -8,8 +8,8 @@ use crate::recall::calibration;
 use crate::recall::candidate::{Candidate, Value};
 use crate::recall::content::Content;
 use crate::recall::nearest;
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::reading::is_content;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::reading::is_content_word;
 use crate::{ReadError, TimeSpan};
 
 /// Weight of a word of an option that no memory holds: senses have fewer words than people.
@@ -51,14 +51,14 @@ pub(in crate::recall) struct Speaks {
 }
 
 /// An option with what it says, apart from what every option says.
-fn contents(pool: &Pool<'_>, options: &[String]) -> Vec<Content> {
+fn contents(pool: &EventPool<'_>, options: &[String]) -> Vec<Content> {
     let search = pool.reader.search();
     let mut contents: Vec<Content> = options
         .iter()
         .map(|option| {
             let (words, _) = parse(option, &[]);
             let whole = 0..option.len();
-            Content::of(&words, std::slice::from_ref(&whole), 1.0, search)
+            Content::from_ranges(&words, std::slice::from_ref(&whole), 1.0, search)
         })
         .collect();
     // What the question says itself speaks for no option, unless it names them.
@@ -85,8 +85,8 @@ fn contents(pool: &Pool<'_>, options: &[String]) -> Vec<Content> {
 
 /// Weighs options in words.
 pub(super) fn by_words(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     options: &[String],
     vectors: &[OptionVectors],
@@ -94,7 +94,7 @@ pub(super) fn by_words(
     let question = pool.question;
     let contents = contents(pool, options);
     let mut speaks: Vec<Speaks> = Vec::with_capacity(options.len());
-    let mut events: Vec<Option<Found>> = Vec::with_capacity(options.len());
+    let mut events: Vec<Option<RetrievedEvent>> = Vec::with_capacity(options.len());
     let fit = Fit::of(pool, pooled);
     for (place, option) in options.iter().enumerate() {
         let (spoken, event) = of_events(pool, pooled, &fit, option, &contents[place], vectors.get(place))?;
@@ -129,19 +129,19 @@ struct Fit {
 }
 
 impl Fit {
-    fn of(pool: &Pool<'_>, pooled: &[Found]) -> Self {
+    fn of(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Self {
         let top = pooled.iter().map(|found| rank(pool.question, found)).fold(0.0, f32::max).max(0.2);
         Self { placed: pooled.iter().any(|found| found.placed > 0.0), top }
     }
 
     /// What an event counts that does not suit the question otherwise: nothing but what lies in time as asked speaks for an option
     /// where that is known.
-    fn anywhere(&self, found: &Found) -> f32 {
+    fn anywhere(&self, found: &RetrievedEvent) -> f32 {
         if self.placed && found.placed == 0.0 { UNSUITED } else { 1.0 }
     }
 
     /// How well it suits, 0 to 1, and what it counts for that, from `UNSUITED` to 1.
-    fn weight(&self, pool: &Pool<'_>, found: &Found) -> (f32, f32) {
+    fn weight(&self, pool: &EventPool<'_>, found: &RetrievedEvent) -> (f32, f32) {
         let suits = match self.placed {
             true => found.placed.max(UNSUITED),
             false => (rank(pool.question, found) / self.top).clamp(0.0, 1.0),
@@ -152,13 +152,13 @@ impl Fit {
 
 /// What the events say for an option, and the one that says most.
 fn of_events(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     fit: &Fit,
     option: &str,
     content: &Content,
     vectors: Option<&OptionVectors>,
-) -> Result<(Speaks, Option<Found>), ReadError> {
+) -> Result<(Speaks, Option<RetrievedEvent>), ReadError> {
     let question = pool.question;
     let text = format!("{option} {}", question.timeless);
     let joint = vectors.map(|vectors| &vectors.joint);
@@ -168,10 +168,10 @@ fn of_events(
         false => {
             let own = pool.search(&text, joint, &question.content, question.bound(), None)?;
             let of_option = pool.search(option, alone, &question.content, question.bound(), None)?;
-            merged(own.into_iter().take(LOOKED_AT).collect(), of_option.into_iter().take(LOOKED_AT).collect())
+            merge(own.into_iter().take(LOOKED_AT).collect(), of_option.into_iter().take(LOOKED_AT).collect())
         }
     };
-    let looked = merged(pooled.iter().take(LOOKED_AT).cloned().collect(), own);
+    let looked = merge(pooled.iter().take(LOOKED_AT).cloned().collect(), own);
     let mut speaks = Speaks::default();
     let mut together = vec![0.0_f32; content.items.len()];
     let things = listed(content, option);
@@ -180,7 +180,7 @@ fn of_events(
     for (place, found) in looked.iter().enumerate() {
         let (suits, weight) = fit.weight(pool, found);
         let coverage = content.coverage(&found.reading).of_content;
-        for (best, held) in together.iter_mut().zip(content.held(&found.reading)) {
+        for (best, held) in together.iter_mut().zip(content.item_similarities(&found.reading)) {
             *best = best.max(weight * held);
         }
         let near = |vector: Option<&Vec<f32>>| {
@@ -208,7 +208,7 @@ fn of_events(
     #[expect(clippy::cast_precision_loss, reason = "a few things")]
     let count = items.len().max(1) as f32;
     speaks.anywhere = items.iter().sum::<f32>() / count;
-    speaks.scene = content.covered_by(&together);
+    speaks.scene = content.share_of_similarities(&together);
     if let Some(joint) = joint {
         speaks.moment = moment(pool, &looked, joint);
     }
@@ -218,15 +218,16 @@ fn of_events(
 /// What an option says, by the things that it lists.
 fn listed(content: &Content, option: &str) -> Vec<Content> {
     let parts = option.split(", ").flat_map(|part| part.split(" and "));
-    let mut things: Vec<Content> = parts.map(|part| content.within(part)).filter(|thing| !thing.is_empty()).collect();
+    let mut things: Vec<Content> =
+        parts.map(|part| content.restricted_to(part)).filter(|thing| !thing.is_empty()).collect();
     if things.is_empty() {
-        things.push(content.within(option));
+        things.push(content.restricted_to(option));
     }
     things
 }
 
 /// How near a vector comes to a moment: to the mean of the vectors of events that share their time.
-fn moment(pool: &Pool<'_>, looked: &[Found], vector: &[f32]) -> f32 {
+fn moment(pool: &EventPool<'_>, looked: &[RetrievedEvent], vector: &[f32]) -> f32 {
     let unit = |vector: Vec<i16>| -> Vec<f32> {
         let length = vector.iter().map(|value| f32::from(*value).powi(2)).sum::<f32>().sqrt().max(1.0);
         vector.into_iter().map(|value| f32::from(value) / length).collect()
@@ -253,9 +254,9 @@ fn of_candidate(candidate: &Candidate, options: &[String], contents: &[Content],
     };
     let (words, _) = parse(&said, &[]);
     let lemmas: Vec<(String, Tag)> =
-        words.iter().filter(|word| is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+        words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
     for ((option, content), speaks) in options.iter().zip(contents).zip(speaks) {
-        let held = content.share_in(&lemmas);
+        let held = content.share_of_lemmas(&lemmas);
         let truth = matches!(&candidate.value, Value::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
         let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(option.trim());
         let share = if truth || exactly { 1.0 } else { held };

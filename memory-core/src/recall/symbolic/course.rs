@@ -8,8 +8,8 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word, lemma};
 use crate::logic::{Procedure, Run, Step, StepId, normalise};
-use crate::recall::content::{Content, word_likeness};
-use crate::recall::reading::is_content;
+use crate::recall::content::{Content, word_similarity};
+use crate::recall::reading::is_content_word;
 
 /// What one does, whoever does it: "Leo adds water" and "Mira adds water" are one act.
 pub(super) struct Act {
@@ -150,7 +150,7 @@ fn is_verb(word: &Word) -> bool {
 /// Base forms of the words that count.
 fn base_forms(text: &str) -> Vec<String> {
     let (words, _) = parse(text, &[]);
-    words.into_iter().filter(is_content).map(|word| word.lemma).collect()
+    words.into_iter().filter(is_content_word).map(|word| word.lemma).collect()
 }
 
 /// Share of its weight that a word keeps that is in the steps and not in the goal.
@@ -166,7 +166,7 @@ impl Sought {
     /// `None` for a text without words that count.
     pub fn of(text: &str, search: &dyn crate::index::Search) -> Option<Self> {
         let (words, _) = parse(text, &[]);
-        let content = Content::of(&words, std::slice::from_ref(&(0..text.len())), 1.0, search);
+        let content = Content::from_ranges(&words, std::slice::from_ref(&(0..text.len())), 1.0, search);
         // People choose verbs more freely than nouns, and light ones most freely.
         let weight = |light: bool, tag: Tag| match tag {
             Tag::Verb if light => 0.3,
@@ -185,7 +185,7 @@ impl Sought {
         for word in words {
             let row = alike
                 .entry(word.clone())
-                .or_insert_with(|| self.items.iter().map(|(item, _)| word_likeness(item, word)).collect());
+                .or_insert_with(|| self.items.iter().map(|(item, _)| word_similarity(item, word)).collect());
             for (best, likeness) in held.iter_mut().zip(row.iter()) {
                 *best = best.max(limit * likeness);
             }

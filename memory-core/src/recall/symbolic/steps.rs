@@ -12,7 +12,7 @@ use crate::language::english::syntax::parse;
 use crate::language::english::time::length;
 use crate::logic::{Procedure, Run};
 use crate::recall::Reader;
-use crate::recall::question::ITSELF;
+use crate::recall::question::ROBOT_ENTITY;
 use crate::{EventId, Timestamp};
 
 /// Least score of a goal or a step that is meant.
@@ -353,7 +353,7 @@ fn who(target: &Target<'_>) -> Option<Composed> {
     people.retain(|(_, events)| events.len() == most);
     let names: Vec<String> = people
         .iter()
-        .map(|(name, _)| if name.eq_ignore_ascii_case(ITSELF) { "I do".to_owned() } else { called(name) })
+        .map(|(name, _)| if name.eq_ignore_ascii_case(ROBOT_ENTITY) { "I do".to_owned() } else { called(name) })
         .collect();
     let support = if most == total { sessions(total) } else { format!("{most} of {}", sessions(total)) };
     let answer = format!("{} ({support}).", listed(&names));

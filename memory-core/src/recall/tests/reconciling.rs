@@ -27,7 +27,7 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let home = home(MORNING);
     let query = Query { question: "Who walks the dog?".into(), ablation, ..Query::default() };
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
-    let question = Question::of(&query, now, home.search(), None);
+    let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
     let decision = decide(&question, candidates, Intent::Factual, &mut trace);
     let decision = match decision {

@@ -7,11 +7,13 @@ use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::mended;
 use crate::recall::candidate::Candidate;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person};
-use crate::recall::stance::{concerns, goes_away, of_it, of_states, predicate, stance, uses};
+use crate::recall::reading::{ParsedEvent, is_person};
+use crate::recall::stance::{
+    asked_predicate, asks_about_use, concerns, is_intransitive, stance, stance_on_it, subject_leaves,
+};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// How long somebody speaks of what they did.
@@ -30,40 +32,42 @@ fn stated(question: &Question<'_>) -> Option<(NounPhrase, String)> {
     let asked = &question.asked.clause;
     match returned(asked) {
         Some(thing) => Some((thing.clone(), "back".to_owned())),
-        None => thing_of(question).zip(predicate(asked, question).filter(|_| of_states(asked) || uses(asked))),
+        None => thing_of(question)
+            .zip(asked_predicate(asked, question).filter(|_| is_intransitive(asked) || asks_about_use(asked))),
     }
 }
 
 /// By what was done since about what was wrong with the thing.
-pub(super) fn mended(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn mended(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = thing_of(question) else { return Ok(None) };
     let Some(mended) = mended::since(pool, &thing, stated(question).as_ref(), pooled)? else { return Ok(None) };
     let yes = mended.well != question.asked.negated_verb();
     let mut said = said(pool, &mended.evidence[0], yes, pooled, "what was done since about what was wrong");
-    said.evidence = merged(mended.evidence, said.evidence);
+    said.evidence = merge(mended.evidence, said.evidence);
     said.signals.coverage = said.signals.coverage.max(SAYS_IT);
     said.signals.thing = SAID_OF_IT;
     Ok(Some(said))
 }
 
 /// By the newest event that tells of the state.
-pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((thing, predicate)) = &stated(question) else { return Ok(None) };
     let bound = holding_at(question);
-    let listed = merged(
-        pool.about(thing, bound, true, 80, &question.content)?,
-        pool.mentions(thing, bound, true, 80, &question.content)?,
+    let listed = merge(
+        pool.events_about(thing, bound, true, 80, &question.content)?,
+        pool.events_mentioning(thing, bound, true, 80, &question.content)?,
     );
-    let mut all = merged(listed, pooled.to_vec());
+    let mut all = merge(listed, pooled.to_vec());
     // What was told afterwards says nothing of how it was then.
     all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
     all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for found in &all {
         let allowed = state(predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
         let follows = || spoken_after_deed(thing, found, &all);
-        if let Some(holds) = of_it(predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
+        if let Some(holds) =
+            stance_on_it(predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
         {
             let yes = holds != question.asked.negated_verb();
             let mut said = said(pool, found, yes, pooled, "what was said of it after something was done to it");
@@ -93,27 +97,31 @@ pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate
 }
 
 /// Whether a question whether somebody is here is answered by seeing them do something.
-fn is_seen(predicate: &str, thing: &NounPhrase, reading: &Reading) -> Option<bool> {
+fn is_seen(predicate: &str, thing: &NounPhrase, reading: &ParsedEvent) -> Option<bool> {
     let (scale, here) = state(predicate)?;
     let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption) && scale == Scale::There && is_person(thing);
     let acts = |clause: &Clause| {
         let subjects = clause.subject.iter().flat_map(NounPhrase::all);
-        let own =
-            subjects.filter_map(|noun| reading.resolve(noun)).any(|noun| likeness(thing, &noun, reading) >= SAID_OF_IT);
-        own && clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.negated) && !goes_away(clause)
+        let own = subjects
+            .filter_map(|noun| reading.resolve(noun))
+            .any(|noun| phrase_similarity(thing, &noun, reading) >= SAID_OF_IT);
+        own && clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.negated) && !subject_leaves(clause)
     };
-    (seen && reading.clauses().any(acts) && !reading.clauses().any(goes_away)).then_some(here)
+    (seen && reading.clauses().any(acts) && !reading.clauses().any(subject_leaves)).then_some(here)
 }
 
 /// Whether somebody says something soon after doing something with a thing: what they call "it" is that.
-fn spoken_after_deed(thing: &NounPhrase, said: &Found, all: &[Found]) -> bool {
+fn spoken_after_deed(thing: &NounPhrase, said: &RetrievedEvent, all: &[RetrievedEvent]) -> bool {
     let event = &said.reading.event;
     event.kind == Kind::Text
         && all.iter().any(|deed| {
             let done = matches!(deed.reading.event.kind, Kind::Action | Kind::Caption);
             let own = event.entity.is_some() && deed.reading.event.entity == event.entity;
             let (end, at) = (deed.span().end, said.span().start);
-            done && own && end <= at && at.since(end) <= TOPIC && best_in(thing, &deed.reading) >= SAID_OF_IT
+            done && own
+                && end <= at
+                && at.since(end) <= TOPIC
+                && best_phrase_similarity(thing, &deed.reading) >= SAID_OF_IT
         })
 }
 
@@ -128,15 +136,15 @@ fn holding_at(question: &Question<'_>) -> Option<TimeSpan> {
 }
 
 /// The share of a question that an event holds which tells of the state, in whatever words.
-fn told_of_state(question: &Question<'_>, predicate: &str, reading: &Reading) -> f32 {
-    let mut held = question.content.held(reading);
+fn told_of_state(question: &Question<'_>, predicate: &str, reading: &ParsedEvent) -> f32 {
+    let mut held = question.content.item_similarities(reading);
     let having = !question.asked.clause.objects.is_empty();
     for (held, item) in held.iter_mut().zip(&question.content.items) {
         if same(predicate, &item.lemma) == Some(true) || having && item.tag == Tag::Verb {
             *held = 1.0;
         }
     }
-    question.content.covered_by(&held)
+    question.content.share_of_similarities(&held)
 }
 
 /// What is asked to have been given back: "has he returned the saw yet?" asks whether it is back.

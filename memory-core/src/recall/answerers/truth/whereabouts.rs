@@ -5,8 +5,8 @@ use crate::language::english::closed::PLACING;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::{places, times};
 use crate::recall::candidate::{Candidate, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::content::word_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::is_person;
 use crate::{ReadError, TimeSpan, Timestamp};
 
@@ -16,7 +16,7 @@ const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
 const NEAR_THE_HOUR: i32 = 10;
 
 /// "Is the meeting still at ten?": by the time that was told last of what is to come.
-pub(super) fn by_time(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
@@ -57,7 +57,7 @@ pub(super) fn by_time(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candid
 }
 
 /// "Is the ladder in the hall?": by the place where it is.
-pub(super) fn by_place(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+pub(super) fn by_place(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let being = clause.verb.as_ref().is_some_and(|verb| {
@@ -77,7 +77,7 @@ pub(super) fn by_place(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candi
     let Some(place) = asked.first().filter(|_| being) else { return Ok(None) };
     let Some(found) = places::answer(pool, pooled, None)? else { return Ok(None) };
     let words: Vec<String> = crate::index::words(&found.text).collect();
-    let there = words.iter().any(|word| word_likeness(place, word) >= 0.8);
+    let there = words.iter().any(|word| word_similarity(place, word) >= 0.8);
     let Some(event) = found.evidence.first().cloned() else { return Ok(None) };
     let yes = there != question.asked.negated_verb();
     let mut said = said(pool, &event, yes, pooled, "by the latest place that was told");
