@@ -169,7 +169,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         if candidate.layer != Layer::Procedures {
             candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
         }
-        candidate.confidence = calibration::probability(candidate.layer, &candidate.signals);
+        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals);
         if query.trace {
             trace.push(trace_step(
                 candidate.layer.name(),
@@ -315,7 +315,7 @@ fn conclude_options(
 ) -> Result<Conclusion, QueryError> {
     let question = pool.question;
     let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
-    let weighed = options::weigh(pool, &gathered.found, heard, vectors)?;
+    let weighed = options::weigh_options(pool, &gathered.found, heard, vectors)?;
     trace.push(trace_step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
     if question.query.trace {
         trace.extend(weighed.speaks.iter().map(|speaks| trace_step("hypothesis", format!("{speaks:?}"))));
@@ -348,10 +348,10 @@ fn conclude_options(
     let signals = signals_of(option, support, lead);
     let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
         let lead = if other == option { lead } else { 0.0 };
-        calibration::probability(Layer::Options, &signals_of(other, *support, lead))
+        calibration::candidate_confidence(Layer::Options, &signals_of(other, *support, lead))
     });
     let by_option = by_option.collect();
-    let confidence = calibration::probability(Layer::Options, &signals);
+    let confidence = calibration::candidate_confidence(Layer::Options, &signals);
     trace.push(trace_step("choice", format!("{signals:?} option {option}")));
     let text = question.query.options[option].clone();
     let agreeing = heard.iter().find(|candidate| reconciling::supports_option(question, candidate, &text));

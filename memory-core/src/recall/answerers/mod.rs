@@ -181,7 +181,7 @@ pub(super) fn propose(
     // The gate of HippoMM: a summary answers alone if it is likely enough to be right, else single events are asked, too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
-            || calibration::probability(candidate.layer, &candidate.signals) >= calibration::ANSWERED
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals) >= calibration::ANSWERED
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);

@@ -1,4 +1,4 @@
-//! The events behind an answer.
+//! Reads the events of an answer.
 
 use crate::recall::Reader;
 use crate::{Event, EventId, Evidence, ReadError};
