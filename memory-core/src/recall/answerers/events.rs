@@ -1,4 +1,4 @@
-//! The answer from single events: the part of the best one that the question leaves open, or its words.
+//! Answers from single events: the part of the best event that the question asks for, or its text.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::causes::{explains, faulty};
+use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::parts::{LISTED, SPEAKER, kind_of, parts};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, quoted};
@@ -23,22 +23,22 @@ use crate::recall::stance::stance;
 use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
-/// Events this near to the best may tell it as well.
-const NEAR: f32 = 0.12;
-/// The same of what somebody said.
-const NEAR_SAID: f32 = 0.4;
-/// Where none of these has what is asked for, who did it may be told by one that suits less well.
-const WIDE: f32 = 0.5;
-/// Most events that are looked at then.
-const WIDER: usize = 12;
-/// How well a quotation fits that may hold what is asked for.
-const MAY_TELL: f32 = 0.1;
-/// How much of a question for a fault an event holds at least that explains it.
-const EXPLAINED: f32 = 0.8;
-/// From here an event speaks of the thing that is asked about.
-const SAME_THING: f32 = 0.7;
+/// Rank difference to the best event within which another event may contain the answer.
+const RANK_TOLERANCE: f32 = 0.12;
+/// As [`RANK_TOLERANCE`], for speech.
+const SPEECH_RANK_TOLERANCE: f32 = 0.4;
+/// As [`RANK_TOLERANCE`], for the actor of a deed, if no closer event contains the answer.
+const WIDE_RANK_TOLERANCE: f32 = 0.5;
+/// Maximum number of events within [`WIDE_RANK_TOLERANCE`] that are read.
+const MAX_WIDE_EVENTS: usize = 12;
+/// `fits` signal of a quotation that may contain the answer.
+const POSSIBLE_ANSWER_FIT: f32 = 0.1;
+/// Minimum coverage of a question about a fault by an event that explains it.
+const MIN_EXPLANATION_COVERAGE: f32 = 0.8;
+/// Minimum similarity of an event to the thing in question.
+const MIN_THING_SIMILARITY: f32 = 0.7;
 
-/// The answer from single events.
+/// Answers from single events.
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
@@ -54,16 +54,20 @@ pub(in crate::recall) fn answer(
         ranked.retain(|found| ahead(question, &found.reading) > 0.0);
     }
     // That all is well again does not say what was wrong.
-    if let Some(thing) = faulty(question) {
+    if let Some(thing) = faulty_thing(question) {
         let over = |found: &RetrievedEvent| {
             stance("broken", thing, &question.asked.clause, &found.reading) == Some(false)
-                && explains(&found.reading).is_none()
+                && explaining_clause(&found.reading).is_none()
         };
-        if ranked.iter().any(|found| !over(found) && best_phrase_similarity(thing, &found.reading) >= SAME_THING) {
+        if ranked
+            .iter()
+            .any(|found| !over(found) && best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY)
+        {
             ranked.retain(|found| !over(found));
         }
         let explained = |found: &RetrievedEvent| {
-            explains(&found.reading).is_some() && best_phrase_similarity(thing, &found.reading) >= SAME_THING
+            explaining_clause(&found.reading).is_some()
+                && best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY
         };
         if ranked.iter().any(|found| explained(found)) {
             ranked.retain(|found| explained(found));
@@ -73,16 +77,21 @@ pub(in crate::recall) fn answer(
     let rank = |found: &RetrievedEvent| found.placed + ranks.get(&found.id()).copied().unwrap_or_default();
     ranked.sort_by(|a, b| rank(b).total_cmp(&rank(a)).then(a.id().cmp(&b.id())));
     if let Some(occurrence) = question.asked.occurrence {
-        prefer(occurrence, &mut ranked, rank, if names_nothing(question) { f32::MAX } else { NEAR });
+        prefer_occurrence(
+            occurrence,
+            &mut ranked,
+            rank,
+            if names_nothing(question) { f32::MAX } else { RANK_TOLERANCE },
+        );
     }
     let Some(best) = ranked.first().copied() else { return Ok(None) };
     let top = rank(best);
     // "The last person" asks of nothing but the time: all that was noticed suits.
     let any = names_nothing(question) && question.asked.occurrence.is_some();
-    let suits = |found: &&RetrievedEvent| any || rank(found) >= top - NEAR;
+    let suits = |found: &&RetrievedEvent| any || rank(found) >= top - RANK_TOLERANCE;
     let near: Vec<&RetrievedEvent> = ranked.iter().copied().filter(suits).take(8).collect();
     // What somebody said is told by them, or by who tells of them.
-    let near: Vec<&RetrievedEvent> = match said_by(question) {
+    let near: Vec<&RetrievedEvent> = match asked_speaker(question) {
         Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
         None => near,
     };
@@ -98,18 +107,21 @@ pub(in crate::recall) fn answer(
     // Who did it may be told in other words than what was done.
     if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
         // Whose it is may be told of it by another name: "that is Ivo's lamp".
-        let suits = |found: &RetrievedEvent| rank(found) >= top - WIDE || question.ask() == Ask::Owner;
+        let suits = |found: &RetrievedEvent| rank(found) >= top - WIDE_RANK_TOLERANCE || question.ask() == Ask::Owner;
         let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
-        chosen = wider.take(WIDER).map(|found| (parts(question, found), found)).find(|(parts, _)| !parts.is_empty());
+        chosen = wider
+            .take(MAX_WIDE_EVENTS)
+            .map(|found| (parts(question, found), found))
+            .find(|(parts, _)| !parts.is_empty());
     }
     let mut computed = false;
-    if let Some((names, found)) = tasks(question, pooled) {
+    if let Some((names, found)) = most_frequent_tasks(question, pooled) {
         chosen = Some((names, found));
         computed = true;
     }
     if question.asked.habitual
         && matches!(question.ask(), Ask::Person | Ask::Thing)
-        && let Some(usual) = usual(question, &near)
+        && let Some(usual) = most_common_parts(question, &near)
     {
         chosen = Some(usual);
     }
@@ -130,14 +142,14 @@ pub(in crate::recall) fn answer(
             // sentences that somebody said it knows best, for they say one thing in many words.
             let said = |found: &&RetrievedEvent| {
                 found.reading.event.kind == Kind::Text
-                    && rank(found) >= top - NEAR_SAID
+                    && rank(found) >= top - SPEECH_RANK_TOLERANCE
                     && !has_other_actor(question, &found.reading)
             };
             let near: Vec<&RetrievedEvent> =
                 if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
             let text = quote(best, question);
-            let told = quoted(question).max(if may_tell(question, &best.reading) { MAY_TELL } else { 0.0 });
+            let told = quoted(question).max(if may_tell(question, &best.reading) { POSSIBLE_ANSWER_FIT } else { 0.0 });
             let other = has_other_actor(question, &best.reading) || lacks_asked_thing(question, &best.reading);
             let fits = if unsaid || other { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
@@ -169,12 +181,12 @@ pub(in crate::recall) fn answer(
         text,
         value,
         signals: Signals {
-            coverage: if computed { 1.0 } else { timely(question, first).max(of_the_class) },
+            coverage: if computed { 1.0 } else { coverage_by_date(question, first).max(of_the_class) },
             cosine: first.cosine.unwrap_or(0.0),
             // Where a question names nothing and nothing places it, an event stands out by chance alone.
             margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
             fits,
-            thing: if computed || is_ordered(question, &first.reading) {
+            thing: if computed || orders_robot(question, &first.reading) {
                 1.0
             } else if question.named.is_empty() {
                 0.5
@@ -193,22 +205,24 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// The share of a question that an event holds, of which a day to come that it names is half.
-fn timely(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
+/// Returns the coverage of the question by an event. A named future day accounts for half of it.
+fn coverage_by_date(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let coverage = found.coverage.of_content;
-    if is_ordered(question, &found.reading) {
+    if orders_robot(question, &found.reading) {
         return 1.0;
     }
     // What somebody says that it was explains the fault, in whatever words.
-    let explained = faulty(question).is_some_and(|thing| best_phrase_similarity(thing, &found.reading) >= SAME_THING);
-    if explained && explains(&found.reading).is_some() {
-        return coverage.max(EXPLAINED);
+    let explained = faulty_thing(question)
+        .is_some_and(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY);
+    if explained && explaining_clause(&found.reading).is_some() {
+        return coverage.max(MIN_EXPLANATION_COVERAGE);
     }
     if ahead(question, &found.reading) > 0.0 { f32::midpoint(coverage, 1.0) } else { coverage }
 }
 
-/// Whether an event orders the robot to do what it is asked about: "please feed the cat at eight", for "what do you have to do at eight?".
-fn is_ordered(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+/// Returns whether an event orders the robot to do what the question asks: "please feed the cat at eight", for "what do
+/// you have to do at eight?".
+fn orders_robot(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let itself = question.named.iter().any(|noun| noun.head == ROBOT_ENTITY);
     let orders = |clause: &Clause| {
         let verb = clause.verb.as_ref().filter(|verb| verb.infinitive && !verb.past && verb.modal.is_none());
@@ -220,30 +234,32 @@ fn is_ordered(question: &Question<'_>, reading: &ParsedEvent) -> bool {
         (verb.passive || of_it()) && matches!(verb.lemma.as_str(), "ask" | "tell" | "order" | "remind" | "instruct")
     });
     let near = question.boosted_spans();
-    let in_time =
-        || near.is_empty() || reading.times.iter().any(|time| near.iter().any(|(span, _)| same_hour(time.span, *span)));
+    let in_time = || {
+        near.is_empty()
+            || reading.times.iter().any(|time| near.iter().any(|(span, _)| is_same_clock_time(time.span, *span)))
+    };
     itself && told && (ahead(question, reading) > 0.0 || asked && in_time()) && reading.clauses().any(orders)
 }
 
-/// Whether two spans begin at one time of the clock, give or take some minutes, on whatever day.
-fn same_hour(a: TimeSpan, b: TimeSpan) -> bool {
+/// Returns whether two spans start at about the same time of day.
+fn is_same_clock_time(a: TimeSpan, b: TimeSpan) -> bool {
     let middle = |span: TimeSpan| span.start.saturating_add(span.end.since(span.start) / 2).as_micros() / 60_000_000;
     let apart = (middle(a) - middle(b)).rem_euclid(12 * 60);
     a.overlaps(b) || apart.min(12 * 60 - apart) <= 15
 }
 
-/// What is different from before: what was told last of the thing, where several were told.
-pub(in crate::recall) fn changed(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
+/// Answers what has changed: the latest of several statements about the thing.
+pub(in crate::recall) fn answer_change(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     if let Some(pair) = pool.taken_back.iter().max_by_key(|pair| (pair.later.span().start, pair.later.id())) {
-        return Some(corrected(question, pair));
+        return Some(correction_candidate(question, pair));
     }
     let told: Vec<&RetrievedEvent> = found.iter().filter(|found| !found.reading.only_asks()).collect();
     let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
     let mut near: Vec<&RetrievedEvent> =
         told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
-    if near.iter().any(|found| named_in(question, &found.reading) >= SAME_THING) {
-        near.retain(|found| named_in(question, &found.reading) >= SAME_THING);
+    if near.iter().any(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY) {
+        near.retain(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY);
     }
     // What was said of it tells of plans; what was seen does not.
     if near.iter().any(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty()) {
@@ -261,7 +277,7 @@ pub(in crate::recall) fn changed(pool: &EventPool<'_>, found: &[RetrievedEvent])
             cosine: newest.cosine.unwrap_or(0.0),
             margin: 0.0,
             fits: if near.len() > 1 { 0.8 } else { 0.2 },
-            thing: named_in(question, &newest.reading),
+            thing: best_thing_similarity(question, &newest.reading),
             known: question.content.known_share(),
         },
         evidence: near.into_iter().cloned().collect(),
@@ -270,14 +286,14 @@ pub(in crate::recall) fn changed(pool: &EventPool<'_>, found: &[RetrievedEvent])
     })
 }
 
-/// How well the best of the things that the question names suits what the event tells of.
-fn named_in(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+/// Returns the best similarity of an event to the things that the question names.
+fn best_thing_similarity(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let named = question.named.iter().map(|thing| best_phrase_similarity(thing, reading));
     named.reduce(f32::max).unwrap_or(0.5)
 }
 
-/// What a later statement says instead of an earlier one.
-fn corrected(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
+/// Returns a correction as a candidate.
+fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
     let text = quote(&pair.later, question);
     Candidate {
         layer: Layer::Episodes,
@@ -288,7 +304,7 @@ fn corrected(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
             cosine: pair.later.cosine.or(pair.earlier.cosine).unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: named_in(question, &pair.earlier.reading),
+            thing: best_thing_similarity(question, &pair.earlier.reading),
             known: question.content.known_share(),
         },
         evidence: vec![pair.later.clone(), pair.earlier.clone()],
@@ -297,9 +313,9 @@ fn corrected(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
     }
 }
 
-/// Everything of a class that memory holds in the question's time, where nothing else is named: "which animals did you
+/// Answers with all members of a class in the time of the question, if it names nothing else: "which animals did you
 /// see?".
-pub(in crate::recall) fn of_class(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
+pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // What somebody is called is no kind of a name.
     if asks_for_a_name(question) {
@@ -329,7 +345,7 @@ pub(in crate::recall) fn of_class(pool: &EventPool<'_>) -> Result<Option<Candida
         for (lemma, tag) in &found.reading.lemmas[..found.reading.own_words.min(found.reading.lemmas.len())] {
             let steps = lexicon::is_a_as(lemma, &class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
             let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, &class));
-            if let Some(steps) = steps.filter(|_| !only_modifies(lemma, &found.reading.event.text)) {
+            if let Some(steps) = steps.filter(|_| !occurs_only_as_modifier(lemma, &found.reading.event.text)) {
                 nearest = nearest.min(steps);
                 match items.iter_mut().find(|(known, ..)| known == lemma) {
                     Some((_, count, _)) => *count += 1,
@@ -369,8 +385,8 @@ pub(in crate::recall) fn of_class(pool: &EventPool<'_>) -> Result<Option<Candida
     }))
 }
 
-/// Whether a noun only says in a text what kind another one is: no wine is seen where a wine rack stands.
-fn only_modifies(lemma: &str, text: &str) -> bool {
+/// Returns whether a noun only modifies other nouns in a text: there is no wine in a "wine rack".
+fn occurs_only_as_modifier(lemma: &str, text: &str) -> bool {
     let (words, _) = parse(text, &[]);
     let mut own = (0..words.len()).filter(|at| words[*at].lemma == lemma).peekable();
     let behind = |at: usize| words.get(at + 1).filter(|next| next.range.start <= words[at].range.end + 1);
@@ -378,15 +394,15 @@ fn only_modifies(lemma: &str, text: &str) -> bool {
     own.peek().is_some() && own.all(modifies)
 }
 
-/// Who is asked about as having said something: "what did the guard say about the gate?".
-fn said_by<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+/// Returns the speaker whose words are asked for: "what did the guard say about the gate?".
+fn asked_speaker<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
     let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()) && !verb.passive);
     let open = matches!(question.ask(), Ask::Thing | Ask::Description | Ask::Action);
     clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
 }
 
-/// Whether an event may hold what a person said: where the speaker is not known, anybody may be it.
+/// Returns whether an event can contain the words of a person. An unknown speaker can be anybody.
 fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
     let event = &reading.event;
     let unknown = event.entity.is_none() && event.kind == Kind::Text;
@@ -401,12 +417,17 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
     unknown || own || told
 }
 
-/// Whether a question asks of nothing but the time: "who was the last person in front of you?".
+/// Returns whether a question restricts nothing but the time: "who was the last person in front of you?".
 fn names_nothing(question: &Question<'_>) -> bool {
     question.content.is_empty() && question.asked.cue.is_none()
 }
 
-fn prefer(occurrence: Occurrence, ranked: &mut [&RetrievedEvent], rank: impl Fn(&RetrievedEvent) -> f32, near: f32) {
+fn prefer_occurrence(
+    occurrence: Occurrence,
+    ranked: &mut [&RetrievedEvent],
+    rank: impl Fn(&RetrievedEvent) -> f32,
+    near: f32,
+) {
     let top = ranked.first().map_or(0.0, |best| rank(best));
     let strong = |found: &RetrievedEvent| rank(found) >= top - near;
     ranked.sort_by(|a, b| match (strong(a), strong(b)) {
@@ -418,8 +439,11 @@ fn prefer(occurrence: Occurrence, ranked: &mut [&RetrievedEvent], rank: impl Fn(
     });
 }
 
-/// The tasks of the events of a stretch of time, the most frequent first, where the question asks which were done.
-fn tasks<'a>(question: &Question<'_>, pooled: &'a [RetrievedEvent]) -> Option<(Vec<String>, &'a RetrievedEvent)> {
+/// Returns the tasks of the events in a time span, the most frequent first, if the question asks for tasks.
+fn most_frequent_tasks<'a>(
+    question: &Question<'_>,
+    pooled: &'a [RetrievedEvent],
+) -> Option<(Vec<String>, &'a RetrievedEvent)> {
     let class = question.asked.class.as_ref()?;
     if !matches!(
         class.head.as_str(),
@@ -442,8 +466,11 @@ fn tasks<'a>(question: &Question<'_>, pooled: &'a [RetrievedEvent]) -> Option<(V
     Some((counts.into_iter().map(|(task, ..)| task).take(LISTED).collect(), first))
 }
 
-/// What most of the near events have.
-fn usual<'a>(question: &Question<'_>, near: &[&'a RetrievedEvent]) -> Option<(Vec<String>, &'a RetrievedEvent)> {
+/// Returns the answer that most of the near events contain.
+fn most_common_parts<'a>(
+    question: &Question<'_>,
+    near: &[&'a RetrievedEvent],
+) -> Option<(Vec<String>, &'a RetrievedEvent)> {
     let mut counts: BTreeMap<String, (usize, &RetrievedEvent)> = BTreeMap::new();
     for found in near {
         for part in parts(question, found) {

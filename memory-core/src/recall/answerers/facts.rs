@@ -1,4 +1,4 @@
-//! What was learnt: where something is, who did something last, what something is like.
+//! Answers from facts: where something is, who did something last, what something is like.
 //!
 //! Facts answer only questions whose whole wording their rules understand. The events that a fact goes back to are its
 //! evidence, newest first.
@@ -13,12 +13,12 @@ use crate::recall::pool::EventPool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{EventId, ReadError, Timestamp};
 
-/// Events of a subject among which one is looked for that is not learnt yet.
-const LATELY: usize = 64;
-/// Most events that one fact is shown with.
-const SHOWN_EVENTS: usize = 3;
+/// Maximum number of events of a subject that are searched for one which nothing was learnt from yet.
+const MAX_RECENT_EVENTS: usize = 64;
+/// Maximum number of events that are shown as evidence of one fact.
+const MAX_FACT_EVENTS: usize = 3;
 
-/// An answer from facts.
+/// Answers from facts.
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     degraded: &mut Vec<String>,
@@ -42,7 +42,7 @@ pub(in crate::recall) fn answer(
     let Some(found) = learnt.facts().answer(&asked, bound, at, &called) else { return Ok(None) };
     let mut ids: Vec<EventId> = Vec::new();
     for fact in &found.facts {
-        for id in fact.evidence.iter().rev().take(SHOWN_EVENTS) {
+        for id in fact.evidence.iter().rev().take(MAX_FACT_EVENTS) {
             if !ids.contains(id) {
                 ids.push(*id);
             }
@@ -53,7 +53,7 @@ pub(in crate::recall) fn answer(
     if evidence.len() < ids.len() || evidence.is_empty() {
         return Ok(None);
     }
-    let text = learnt.with_names(&in_words(&asked, &found, bound.is_some(), &question.now));
+    let text = learnt.with_names(&describe_facts(&asked, &found, bound.is_some(), &question.now));
     let value = match &asked.ask {
         Ask::State { state, .. } => Value::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state))),
         _ => Value::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
@@ -81,24 +81,24 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// Whether an event that nothing was learnt from yet speaks of the subject: what it says is newer than any fact.
+/// Returns whether a newer event about the subject exists that nothing was learnt from yet.
 fn is_outdated(pool: &EventPool<'_>, subject: &str, learnt: EventId) -> bool {
     let groups = words(subject).filter(|word| !is_stop_word(word)).map(|word| vec![word]).collect();
-    let newest = Holding { groups, latest: true, limit: LATELY, ..Holding::default() };
+    let newest = Holding { groups, latest: true, limit: MAX_RECENT_EVENTS, ..Holding::default() };
     pool.reader.search().holding(&newest).into_iter().any(|event| event > learnt)
 }
 
-fn in_words(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {
+fn describe_facts(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {
     if matches!(asked.ask, Ask::Relation(_)) {
         let values: Vec<&str> = found.facts.iter().map(|fact| fact.value.as_str()).collect();
         let first = &found.facts[0];
         return format!("{}: {}", capitalised(&first.subject), values.join(", "));
     }
-    let sentences: Vec<String> = found.facts.iter().map(|fact| sentence(asked, fact, bounded, now)).collect();
+    let sentences: Vec<String> = found.facts.iter().map(|fact| fact_sentence(asked, fact, bounded, now)).collect();
     sentences.join("; ")
 }
 
-fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
+fn fact_sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
     let at = Timestamp::from(now.timestamp());
     let over = fact.until.is_some_and(|until| until <= at);
     let plural = fact.subject.rsplit(' ').next().is_some_and(|last| last.ends_with('s') && !last.ends_with("ss"))
@@ -135,7 +135,7 @@ fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> St
     }
 }
 
-/// "The blue mug", "Anna", "Anna's mug".
+/// Returns a subject with its article: "The blue mug", "Anna", "Anna's mug".
 fn with_article(subject: &str) -> String {
     let name = subject.split(' ').next().is_some_and(|first| first.starts_with(char::is_uppercase));
     if name { subject.to_owned() } else { format!("the {subject}") }

@@ -1,4 +1,4 @@
-//! What does not work: every thing of which that was told last.
+//! Answers what is broken or who is ill: everything whose latest report says so.
 
 use crate::Kind;
 use crate::ReadError;
@@ -13,37 +13,37 @@ use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::recall::stance::{asked_predicate, stance};
 
-/// Events that are gone through, the latest.
-const EVENTS: usize = 600;
-/// Most things that an answer lists.
-const LISTED: usize = 6;
-/// From here two phrases mean one thing.
-const SAME_THING: f32 = 0.8;
+/// Maximum number of events that are read, the latest ones.
+const MAX_EVENTS: usize = 600;
+/// Maximum number of things in an answer.
+const MAX_THINGS: usize = 6;
+/// Minimum similarity of two phrases for one thing.
+const MIN_THING_SIMILARITY: f32 = 0.8;
 
-/// "What is still broken?", "what hasn't been repaired yet?".
+/// Answers "what is still broken?" or "what hasn't been repaired yet?".
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if let Some(state) = asks_persons(question) {
-        return persons(pool, &state);
+    if let Some(state) = asked_state_of_persons(question) {
+        return persons_in_state(pool, &state);
     }
-    if !asks(question) {
+    if !asks_for_broken_things(question) {
         return Ok(None);
     }
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption, Kind::Entity];
-    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| (found.span().start, found.id()));
     let mut known: Vec<(NounPhrase, RetrievedEvent)> = Vec::new();
     let mut broken: Vec<(String, RetrievedEvent)> = Vec::new();
     // The latest first: what is told of a thing before no longer holds.
     for found in events.iter().rev().filter(|found| !found.reading.only_asks()) {
         for clause in found.reading.clauses() {
-            for thing in things(clause) {
+            for thing in things_with_state(clause) {
                 let Some(thing) = found.reading.resolve(thing).filter(|thing| thing.kind == NounKind::Common) else {
                     continue;
                 };
                 let told = known.iter().any(|(other, at)| {
                     phrase_similarity(other, &thing, &at.reading).max(phrase_similarity(&thing, other, &found.reading))
-                        >= SAME_THING
+                        >= MIN_THING_SIMILARITY
                 });
                 if told || is_person(&thing) {
                     continue;
@@ -63,7 +63,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     if broken.is_empty() {
         return Ok(None);
     }
-    broken.truncate(LISTED);
+    broken.truncate(MAX_THINGS);
     broken.reverse();
     let names: Vec<String> = broken.iter().map(|(name, _)| name.clone()).collect();
     let text = super::places::capitalised(&list(&names));
@@ -78,11 +78,11 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     )))
 }
 
-/// "Who is ill?": every person of whom that was told last.
-fn persons(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
+/// Answers "who is ill?": the persons whose latest report says so.
+fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption];
-    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let mut known: Vec<(NounPhrase, bool, RetrievedEvent)> = Vec::new();
     for found in events.iter().filter(|found| !found.reading.only_asks()) {
@@ -93,7 +93,8 @@ fn persons(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, Read
             else {
                 continue;
             };
-            if known.iter().any(|(other, ..)| phrase_similarity(other, &person, &found.reading) >= SAME_THING) {
+            if known.iter().any(|(other, ..)| phrase_similarity(other, &person, &found.reading) >= MIN_THING_SIMILARITY)
+            {
                 continue;
             }
             if let Some(holds) = stance(wanted, &person, &question.asked.clause, &found.reading) {
@@ -109,15 +110,15 @@ fn persons(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, Read
     let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
     let text = if names.is_empty() { "Nobody".to_owned() } else { list(&names) };
     let evidence = match held.is_empty() {
-        true => known.into_iter().map(|(.., found)| found).take(LISTED).collect(),
+        true => known.into_iter().map(|(.., found)| found).take(MAX_THINGS).collect(),
         false => held.into_iter().map(|(.., found)| found.clone()).collect(),
     };
     let reason = "what was told last of each person";
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, 1.0, reason.into())))
 }
 
-/// The state of persons for which a question asks, and for nothing else: "who is ill?", "who is still asleep?".
-fn asks_persons(question: &Question<'_>) -> Option<String> {
+/// Returns the state of persons that a question asks for and nothing else: "who is ill?", "who is still asleep?".
+fn asked_state_of_persons(question: &Question<'_>) -> Option<String> {
     let clause = &question.asked.clause;
     let is = clause
         .verb
@@ -128,8 +129,8 @@ fn asks_persons(question: &Question<'_>) -> Option<String> {
     state(&wanted).filter(|(scale, _)| matches!(scale, Scale::Well | Scale::Awake)).map(|_| wanted)
 }
 
-/// Whether a question asks which things do not work, and names none.
-fn asks(question: &Question<'_>) -> bool {
+/// Returns whether a question asks which things are broken and names none.
+fn asks_for_broken_things(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
     let nothing = question
         .named
@@ -160,8 +161,8 @@ fn asks(question: &Question<'_>) -> bool {
     out_of_order || bad || due || needs
 }
 
-/// What a clause may say works or not: what it is about, if that does nothing to another thing, and what somebody can do nothing about.
-fn things(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
+/// Returns the things whose state a clause may report: an intransitive subject, and what somebody cannot deal with.
+fn things_with_state(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let about = clause.adjuncts.iter().filter(|adjunct| adjunct.preposition == "about").map(|adjunct| &adjunct.noun);
     let cannot = clause.verb.as_ref().is_some_and(|verb| verb.negated && verb.modal.is_some());
     let intransitive = clause.objects.is_empty();

@@ -1,4 +1,4 @@
-//! How long a state lasted: from what tells that it began to what tells that it ended.
+//! Answers how long a state lasted: from the event that reports its start to the one that reports its end.
 
 use crate::language::english::time::{length, moment};
 use crate::recall::answerers::quote::list;
@@ -7,18 +7,18 @@ use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::stance::{asked_predicate, concerns, stance};
 use crate::{ReadError, Timestamp};
 
-/// Events of the thing that are looked at.
-const EVENTS: usize = 200;
+/// Maximum number of events of the thing that are read.
+const MAX_THING_EVENTS: usize = 200;
 
-/// "How long was the printer jammed?": the last time that it was.
+/// Answers "how long was the printer jammed?" for its last occurrence.
 pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
     let (Some(thing), Some(state)) = (subject, asked_predicate(clause, question)) else { return Ok(None) };
     let told = merge(
-        pool.events_about(thing, question.hard, true, EVENTS, &question.content)?,
-        pool.events_mentioning(thing, question.hard, true, EVENTS, &question.content)?,
+        pool.events_about(thing, question.hard, true, MAX_THING_EVENTS, &question.content)?,
+        pool.events_mentioning(thing, question.hard, true, MAX_THING_EVENTS, &question.content)?,
     );
     let mut told = merge(told, pooled.to_vec());
     told.retain(|found| concerns(thing, &found.reading));

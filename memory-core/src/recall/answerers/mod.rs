@@ -1,4 +1,4 @@
-//! Each layer's proposals for a question. A new kind of knowledge is a new file here.
+//! The answerers: one module per kind of question. Each proposes candidates.
 
 pub(super) mod absent;
 pub(super) mod amounts;
@@ -48,12 +48,12 @@ use crate::language::english::space;
 use crate::language::english::time::Tense;
 use crate::{Intent, ReadError};
 
-/// How much of a question for who usually does something the step holds that is meant.
-const OWN_DEED: f32 = 0.6;
-/// From here the thing that a place is told of is the one that is asked for.
-const SURELY: f32 = 0.9;
+/// Minimum coverage of a question "who usually …" by the step of a procedure.
+const MIN_USUAL_STEP_COVERAGE: f32 = 0.6;
+/// Minimum certainty that the located thing is the one in question.
+const MIN_PLACED_THING_CERTAINTY: f32 = 0.9;
 
-/// What every layer that may know the answer proposes.
+/// Returns the candidates of all layers.
 pub(super) fn propose(
     pool: &EventPool<'_>,
     gathered: &RetrievedEvents,
@@ -71,7 +71,7 @@ pub(super) fn propose(
         let summary = if ablation.without_gists { None } else { summary::answer(pool)? };
         return Ok(known.into_iter().chain(facts::answer(pool, degraded)?).chain(summary).collect());
     }
-    // That the robot was there is nothing that it saw, heard or did there.
+    // The presence of the robot is not what it saw, heard or did there.
     let seen: Vec<RetrievedEvent>;
     let found = match question.ask() {
         Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
@@ -93,9 +93,9 @@ pub(super) fn propose(
         // What was seen elsewhere is no answer.
         OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
     }
-    // What puts several events together knows more than any of them.
-    type Together = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let together: [Together; 6] = [
+    // Answerers that combine several events go before those of single events.
+    type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
+    let together: [MultiEventAnswerer; 6] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
@@ -112,7 +112,9 @@ pub(super) fn propose(
     let mut candidates: Vec<Candidate> = Vec::new();
     // Who usually does something is no step of another thing that is done.
     let own_deed = |candidate: &Candidate| {
-        question.ask() != Ask::Person || !question.asked.habitual || candidate.signals.coverage >= OWN_DEED
+        question.ask() != Ask::Person
+            || !question.asked.habitual
+            || candidate.signals.coverage >= MIN_USUAL_STEP_COVERAGE
     };
     if let Some((candidate, own)) = procedures::answer(pool, limit)?.filter(|(candidate, _)| own_deed(candidate)) {
         *intent = own;
@@ -132,17 +134,17 @@ pub(super) fn propose(
         Ask::Place => places::answer(pool, found, cue)?,
         Ask::Time => times::answer(pool, found, cue)?,
         // "How many weeks did it take?" asks how long.
-        Ask::Count if counts::is_length(question) => amounts::lasting(pool, found)?,
+        Ask::Count if counts::asks_time_units(question) => amounts::answer_duration(pool, found)?,
         Ask::Count | Ask::Times => counts::answer(pool, found)?,
         Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
         Ask::Truth => truth::answer(pool, found)?,
         // What is done in sessions is known to the procedures.
         Ask::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
-        _ if is_for_gists(question) && !ablation.without_gists => summary::answer(pool)?,
-        Ask::Change => amounts::changes(pool, found).or_else(|| events::changed(pool, found)),
+        _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
+        Ask::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
         _ => None,
     };
-    let of_class = events::of_class(pool)?;
+    let of_class = events::answer_class_members(pool)?;
     let caused = match causes::answer(pool, found)? {
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,
@@ -159,7 +161,9 @@ pub(super) fn propose(
         && place.signals.fits >= 1.0
     {
         let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
-        let likelier = |fact: &Candidate| place.signals.thing < SURELY && fact.signals.thing > place.signals.thing;
+        let likelier = |fact: &Candidate| {
+            place.signals.thing < MIN_PLACED_THING_CERTAINTY && fact.signals.thing > place.signals.thing
+        };
         candidates
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
@@ -178,7 +182,8 @@ pub(super) fn propose(
         }
         None => specific,
     };
-    // The gate of HippoMM: a summary answers alone if it is likely enough to be right, else single events are asked, too.
+    // The gate of HippoMM: a summary answers alone if its confidence is high enough. Otherwise single events are tried
+    // too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
             || calibration::candidate_confidence(candidate.layer, &candidate.signals) >= calibration::ANSWERED
@@ -198,8 +203,8 @@ pub(super) fn propose(
     Ok(candidates)
 }
 
-/// Whether a question is for a stretch of time, which summaries answer first.
-fn is_for_gists(question: &Question<'_>) -> bool {
+/// Returns whether a question is about a time span, which summaries answer first.
+fn asks_for_summary(question: &Question<'_>) -> bool {
     match question.ask() {
         Ask::Summary => true,
         Ask::Action => summary::is_wide(question) || summary::is_of_a_time(question),

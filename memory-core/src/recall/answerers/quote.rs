@@ -5,8 +5,8 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::amounts::{is_of_unit, unit_class};
-use crate::recall::answerers::counts::holds_counted;
+use crate::recall::answerers::amounts::{has_asked_unit, unit_class};
+use crate::recall::answerers::counts::names_counted;
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::is_colour;
 use crate::recall::pool::RetrievedEvent;
@@ -42,7 +42,7 @@ pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &ParsedEvent
         return false;
     }
     let numbers = || match unit_class(question) {
-        Some(_) => reading.quantities().iter().any(|quantity| is_of_unit(question, quantity, reading)),
+        Some(_) => reading.quantities().iter().any(|quantity| has_asked_unit(question, quantity, reading)),
         None => !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number),
     };
     match question.ask() {
@@ -50,7 +50,7 @@ pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &ParsedEvent
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
             adjuncts.any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
         }
-        Ask::Amount | Ask::Count | Ask::Times => numbers() && holds_counted(question, reading),
+        Ask::Amount | Ask::Count | Ask::Times => numbers() && names_counted(question, reading),
         Ask::Length => numbers() || !reading.times.is_empty(),
         Ask::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
         // An event in which nobody acts does not say who did it.

@@ -5,7 +5,7 @@ use crate::language::english::closed::SAYING;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
-use crate::recall::answerers::causes::{explains, faulty};
+use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::parts::parts;
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
@@ -132,8 +132,8 @@ fn is_taken(asked: &VerbGroup, told: &VerbGroup) -> bool {
 
 /// More where "what was wrong with it?" is told.
 fn of_a_fault(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
-    let Some(thing) = faulty(question) else { return 1.0 };
-    if explains(reading).is_some() && best_phrase_similarity(thing, reading) >= EXPLAINED {
+    let Some(thing) = faulty_thing(question) else { return 1.0 };
+    if explaining_clause(reading).is_some() && best_phrase_similarity(thing, reading) >= EXPLAINED {
         return EXPLANATION;
     }
     if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT } else { 1.0 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::language::english::question::Ask;
 use crate::language::english::states::state;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::causes::{explains, faulty};
+use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::quote::quote;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::verb_similarity;
@@ -36,7 +36,7 @@ pub(in crate::recall) fn answer(
     found: &[RetrievedEvent],
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.ask() != Ask::Reason && faulty(question).is_none() {
+    if question.ask() != Ask::Reason && faulty_thing(question).is_none() {
         return Ok(None);
     }
     let tells = found.iter().filter(|found| !found.reading.only_asks());
@@ -59,7 +59,7 @@ pub(in crate::recall) fn answer(
     let own = |said: &RetrievedEvent| said.id() == event.id();
     // What is wrong with a thing is told where it is spoken of.
     let of_it = |said: &RetrievedEvent| {
-        faulty(question).is_none_or(|thing| best_phrase_similarity(thing, &said.reading) >= SAME_THING)
+        faulty_thing(question).is_none_or(|thing| best_phrase_similarity(thing, &said.reading) >= SAME_THING)
     };
     let weighed =
         beside.iter().enumerate().filter(|(_, said)| !own(said) && !said.reading.only_asks() && of_it(said)).map(
@@ -99,7 +99,7 @@ fn is_asked(question: &Question<'_>, clause: &Clause) -> bool {
 fn weight(question: &Question<'_>, event: &RetrievedEvent, said: &RetrievedEvent, next: bool) -> f32 {
     let reading = &said.reading;
     let mut weight = 0.0;
-    if gives_reason(reading) || explains(reading).is_some() {
+    if gives_reason(reading) || explaining_clause(reading).is_some() {
         weight += 1.5;
     }
     if told(reading).any(hinders) {

@@ -9,7 +9,7 @@ pub(super) use words::Speaks;
 use self::times::{MAX_TIME_CANDIDATES, weigh_by_time};
 use self::topic::weigh_by_topic;
 use self::words::weigh_by_words;
-use super::answerers::amounts::sums;
+use super::answerers::amounts::sum_amounts;
 use super::answerers::order::ordered_items;
 use super::answerers::rank::rank;
 use super::candidate::{Candidate, Value};
@@ -160,8 +160,10 @@ fn weigh_by_sums(pool: &EventPool<'_>, options: &[String]) -> Result<Option<Opti
     let names: Vec<String> = named[0].iter().map(|(name, _)| name.clone()).collect();
     let Some(bound) = question.bound() else { return Ok(None) };
     let mut events = pool.events_in_time_order(Some(bound), None, Vec::new(), false, 500, &question.content)?;
-    events.retain(|found| sums(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1);
-    let told = sums(&events, &names);
+    events.retain(|found| {
+        sum_amounts(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1
+    });
+    let told = sum_amounts(&events, &names);
     let support = named
         .iter()
         .map(|amounts| {

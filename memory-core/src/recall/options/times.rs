@@ -4,7 +4,7 @@ use super::{MIN_SUPPORT, OptionWeights};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::{Tense, WholeTime};
-use crate::recall::answerers::counts::matching;
+use crate::recall::answerers::counts::counted_events;
 use crate::recall::answerers::order::rests;
 use crate::recall::answerers::rank::rank;
 use crate::recall::answerers::times::occurrences;
@@ -42,7 +42,7 @@ pub(super) fn weigh_by_time(
             .iter()
             .map(|times| times.first().map_or(0.0, |time| if holds(time.span) { 1.0 } else { 0.0 }))
             .collect();
-        let evidence = matching(pool, pooled)?;
+        let evidence = counted_events(pool, pooled)?;
         return Ok(Some(OptionWeights { support, evidence, speaks: Vec::new(), by: "rests" }));
     }
     // Several quoted things, and as many times in every option.
@@ -139,7 +139,7 @@ fn asked_rests(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option
         _ => None,
     });
     let Some(least) = least else { return Ok(None) };
-    let events = matching(pool, pooled)?;
+    let events = counted_events(pool, pooled)?;
     let mut found = rests(&events, question.bound());
     found.retain(|rest| rest.end.since(rest.start).as_secs_f64() >= least - 1.0);
     Ok((!found.is_empty()).then_some((found, least)))

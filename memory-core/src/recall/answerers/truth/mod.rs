@@ -31,7 +31,7 @@ const IN_TURN: [Verdict; 10] = [
     state::mended,
     state::told,
     |pool, _| apart::answer(pool),
-    |pool, _| kin::truth(pool),
+    |pool, _| kin::verify_relation(pool),
     attended,
     one_left_out,
     whereabouts::by_place,
@@ -56,7 +56,7 @@ pub(in crate::recall) fn answer(
 
 /// By who was named as being there.
 fn attended(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
-    Ok(absent::attended(pool, pooled).map(|(there, gathering)| {
+    Ok(absent::attendance_of(pool, pooled).map(|(there, gathering)| {
         let yes = there != pool.question.asked.negated_verb();
         certain(said(pool, &gathering, yes, pooled, "by those who are named as there"))
     }))

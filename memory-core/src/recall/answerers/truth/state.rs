@@ -41,7 +41,7 @@ fn stated(question: &Question<'_>) -> Option<(NounPhrase, String)> {
 pub(super) fn mended(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = thing_of(question) else { return Ok(None) };
-    let Some(mended) = mended::since(pool, &thing, stated(question).as_ref(), pooled)? else { return Ok(None) };
+    let Some(mended) = mended::repair_status(pool, &thing, stated(question).as_ref(), pooled)? else { return Ok(None) };
     let yes = mended.well != question.asked.negated_verb();
     let mut said = said(pool, &mended.evidence[0], yes, pooled, "what was done since about what was wrong");
     said.evidence = merge(mended.evidence, said.evidence);
