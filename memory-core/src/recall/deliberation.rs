@@ -283,12 +283,12 @@ fn as_evidence_up_to(evidence: Vec<RetrievedEvent>, most: usize) -> Vec<Evidence
 
 /// Returns an event as a candidate of its own.
 fn quotation_candidate(found: &RetrievedEvent, question: &Question<'_>) -> Candidate {
-    let text = quote::quote(found, question);
+    let text = quote::quotation(found, question);
     let signals = Signals {
         coverage: found.coverage.of_content,
         cosine: found.cosine.unwrap_or(0.0),
         margin: 0.0,
-        fits: quote::quoted(question),
+        fits: quote::quotation_fit(question),
         thing: question.named.iter().map(|thing| best_phrase_similarity(thing, &found.reading)).fold(0.0, f32::max),
         known: question.content.known_share(),
     };

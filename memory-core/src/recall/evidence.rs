@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::answerers::rank::{ahead, of_asking};
+use super::answerers::rank::{asks_about_asking, refers_to_asked_future};
 use super::corrections::CorrectedStatement;
 use super::gather::RetrievedEvents;
 use super::pool::RetrievedEvent;
@@ -53,11 +53,11 @@ pub(super) fn order_evidence(
         || !taken_back.is_empty()
         || asks_superlative(question)
         || is_superseded(question, best, first)
-        || ahead(question, &first.reading) > ahead(question, &best.reading);
+        || refers_to_asked_future(question, &first.reading) > refers_to_asked_future(question, &best.reading);
     let mut before = 0.0_f32;
     let mut ranked: Vec<(f32, RetrievedEvent)> = Vec::with_capacity(evidence.len());
     for found in evidence {
-        let asks = if found.reading.only_asks() && !of_asking(question) { RELEVANCE_MARGIN } else { 0.0 };
+        let asks = if found.reading.only_asks() && !asks_about_asking(question) { RELEVANCE_MARGIN } else { 0.0 };
         let relevant = relevance(&found);
         before = if relevant > 0.0 { relevant - asks } else { before - RELEVANCE_MARGIN };
         let lead = if Some(found.id()) == own { RELEVANCE_MARGIN } else { 0.0 };

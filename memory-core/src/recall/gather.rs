@@ -81,7 +81,7 @@ pub(super) fn role_names(reader: &dyn super::Reader, question: &Question<'_>) ->
                         .any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
                 let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
                 // "The plumber, Mr Tamm, comes".
-                let named = super::answerers::roles::apposed(told, &reading).filter(|_| told.head == noun.head);
+                let named = super::answerers::roles::apposition(told, &reading).filter(|_| told.head == noun.head);
                 if beside || before || named.is_some() {
                     let name = named.unwrap_or(told).head.clone();
                     if name != noun.head && !names.contains(&name) {

@@ -3,7 +3,7 @@
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::quote::list;
+use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::phrase_similarity;
@@ -88,7 +88,7 @@ pub(in crate::recall) fn answer(
     if missing.is_empty() {
         return Ok(None);
     }
-    let text = list(&missing);
+    let text = join_list(&missing);
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,

@@ -10,7 +10,7 @@ use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
 use crate::recall::answerers::counts::counted_events;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::times::margin;
+use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
@@ -273,7 +273,7 @@ fn amount_signals(question: &Question<'_>, found: &RetrievedEvent, pooled: &[Ret
     Signals {
         coverage,
         cosine: found.cosine.unwrap_or(0.0),
-        margin: margin(pooled),
+        margin: rank_margin(pooled),
         fits: 1.0,
         thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading)),
         known: if coverage > found.coverage.of_content { coverage } else { question.content.known_share() },
@@ -496,7 +496,7 @@ pub(in crate::recall) fn sum_changes(pool: &EventPool<'_>, found: &[RetrievedEve
         .iter()
         .map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned())
         .collect();
-    let text = super::quote::list(&items);
+    let text = super::quote::join_list(&items);
     Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),

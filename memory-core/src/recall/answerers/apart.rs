@@ -3,8 +3,8 @@
 use crate::ReadError;
 use crate::language::english::closed::PLACING;
 use crate::language::english::syntax::NounPhrase;
-use crate::recall::answerers::places::{meant, same_place};
-use crate::recall::answerers::quote::list;
+use crate::recall::answerers::places::{reference_certainty, same_place};
+use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -50,7 +50,8 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
     let latest = |thing: &NounPhrase| -> Option<(ThingPlace, RetrievedEvent)> {
         all.iter().rev().find_map(|found| {
             let mut places = found.reading.places().into_iter().filter(|place| place.placement == Placement::At);
-            let own = places.rfind(|place| meant(thing, &place.thing, found, &all) >= MIN_PLACE_CERTAINTY)?;
+            let own =
+                places.rfind(|place| reference_certainty(thing, &place.thing, found, &all) >= MIN_PLACE_CERTAINTY)?;
             Some((own, found.clone()))
         })
     };
@@ -68,7 +69,7 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
         .iter()
         .map(|(thing, place, _)| format!("the {} {} {}", thing.modifiers.join(" "), thing.head, place.text))
         .collect();
-    let text = format!("{}: {}.", if yes { "Yes" } else { "No" }, list(&told));
+    let text = format!("{}: {}.", if yes { "Yes" } else { "No" }, join_list(&told));
     let evidence = placed.into_iter().map(|(.., found)| found).collect();
     let known = question.content.known_share().max(MIN_PLACE_CERTAINTY);
     Ok(Some(Candidate::computed(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::language::english::question::Ask;
 use crate::language::english::states::state;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::quote;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -154,7 +154,7 @@ fn cause_candidate(
     trouble: &RetrievedEvent,
     cause: &RetrievedEvent,
 ) -> Candidate {
-    let text = quote(cause, question);
+    let text = quotation(cause, question);
     Candidate {
         layer: Layer::Episodes,
         text: text.clone(),

@@ -8,7 +8,7 @@ use crate::language::english::time::{length, on_day, time_phrases};
 use crate::recall::answerers::amounts::has_unit_class_of;
 use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::list;
+use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
@@ -152,7 +152,7 @@ fn best_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, Re
     };
     let all: Vec<String> = rated.iter().take(2).map(told).collect();
     let day = rated[0].1.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
-    let text = format!("{}: {}.", capitalised(&day), list(&all));
+    let text = format!("{}: {}.", capitalised(&day), join_list(&all));
     let evidence = rated.into_iter().take(2).filter_map(|(_, all)| all.into_iter().next()).collect();
     Ok(Some(comparison_candidate(question, text, Value::Text(day), evidence)))
 }

@@ -8,11 +8,13 @@ use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
-use crate::recall::answerers::parts::{LISTED, SPEAKER, kind_of, parts};
+use crate::recall::answerers::parts::{MAX_LIST_ITEMS, MIN_PERSON_SIMILARITY, answer_parts, steps_below_class};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::{asks_for_a_name, list, may_tell, quote, quoted};
-use crate::recall::answerers::rank::{ahead, rank};
-use crate::recall::answerers::times::margin;
+use crate::recall::answerers::quote::{
+    asks_for_name_or_number, join_list, may_contain_answer, quotation, quotation_fit,
+};
+use crate::recall::answerers::rank::{rank, refers_to_asked_future};
+use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::corrections::CorrectedStatement;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
@@ -50,8 +52,8 @@ pub(in crate::recall) fn answer(
         ranked.retain(|found| found.placed > 0.0);
     }
     // Nothing that is over answers what a day to come will bring, where something tells of that day.
-    if ranked.iter().any(|found| ahead(question, &found.reading) > 0.0) {
-        ranked.retain(|found| ahead(question, &found.reading) > 0.0);
+    if ranked.iter().any(|found| refers_to_asked_future(question, &found.reading) > 0.0) {
+        ranked.retain(|found| refers_to_asked_future(question, &found.reading) > 0.0);
     }
     // That all is well again does not say what was wrong.
     if let Some(thing) = faulty_thing(question) {
@@ -98,7 +100,7 @@ pub(in crate::recall) fn answer(
     let unsaid = near.is_empty();
     let mut chosen: Option<(Vec<String>, &RetrievedEvent)> = None;
     for found in &near {
-        let parts = parts(question, found);
+        let parts = answer_parts(question, found);
         if !parts.is_empty() {
             chosen = Some((parts, found));
             break;
@@ -111,7 +113,7 @@ pub(in crate::recall) fn answer(
         let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
         chosen = wider
             .take(MAX_WIDE_EVENTS)
-            .map(|found| (parts(question, found), found))
+            .map(|found| (answer_parts(question, found), found))
             .find(|(parts, _)| !parts.is_empty());
     }
     let mut computed = false;
@@ -128,15 +130,15 @@ pub(in crate::recall) fn answer(
     let wants_list = question.asked.class.as_ref().is_some_and(|class| class.plural);
     if wants_list && let Some((items, _)) = &mut chosen {
         for found in &near {
-            for part in parts(question, found) {
-                if !items.iter().any(|known| known.eq_ignore_ascii_case(&part)) && items.len() < LISTED {
+            for part in answer_parts(question, found) {
+                if !items.iter().any(|known| known.eq_ignore_ascii_case(&part)) && items.len() < MAX_LIST_ITEMS {
                     items.push(part);
                 }
             }
         }
     }
     let (text, value, fits, first) = match chosen {
-        Some((parts, found)) => (capitalised(&list(&parts)), Value::List(parts), 1.0, found),
+        Some((parts, found)) => (capitalised(&join_list(&parts)), Value::List(parts), 1.0, found),
         None => {
             // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
             // sentences that somebody said it knows best, for they say one thing in many words.
@@ -148,8 +150,12 @@ pub(in crate::recall) fn answer(
             let near: Vec<&RetrievedEvent> =
                 if !unsaid && said(&best) { ranked.iter().copied().filter(said).collect() } else { near };
             let best = near.iter().copied().reduce(|a, b| if b.score > a.score { b } else { a }).unwrap_or(best);
-            let text = quote(best, question);
-            let told = quoted(question).max(if may_tell(question, &best.reading) { POSSIBLE_ANSWER_FIT } else { 0.0 });
+            let text = quotation(best, question);
+            let told = quotation_fit(question).max(if may_contain_answer(question, &best.reading) {
+                POSSIBLE_ANSWER_FIT
+            } else {
+                0.0
+            });
             let other = has_other_actor(question, &best.reading) || lacks_asked_thing(question, &best.reading);
             let fits = if unsaid || other { 0.0 } else { told };
             (text.clone(), Value::Text(text), fits, best)
@@ -184,7 +190,7 @@ pub(in crate::recall) fn answer(
             coverage: if computed { 1.0 } else { coverage_by_date(question, first).max(of_the_class) },
             cosine: first.cosine.unwrap_or(0.0),
             // Where a question names nothing and nothing places it, an event stands out by chance alone.
-            margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { margin(pooled) },
+            margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { rank_margin(pooled) },
             fits,
             thing: if computed || orders_robot(question, &first.reading) {
                 1.0
@@ -217,7 +223,7 @@ fn coverage_by_date(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     if explained && explaining_clause(&found.reading).is_some() {
         return coverage.max(MIN_EXPLANATION_COVERAGE);
     }
-    if ahead(question, &found.reading) > 0.0 { f32::midpoint(coverage, 1.0) } else { coverage }
+    if refers_to_asked_future(question, &found.reading) > 0.0 { f32::midpoint(coverage, 1.0) } else { coverage }
 }
 
 /// Returns whether an event orders the robot to do what the question asks: "please feed the cat at eight", for "what do
@@ -238,7 +244,10 @@ fn orders_robot(question: &Question<'_>, reading: &ParsedEvent) -> bool {
         near.is_empty()
             || reading.times.iter().any(|time| near.iter().any(|(span, _)| is_same_clock_time(time.span, *span)))
     };
-    itself && told && (ahead(question, reading) > 0.0 || asked && in_time()) && reading.clauses().any(orders)
+    itself
+        && told
+        && (refers_to_asked_future(question, reading) > 0.0 || asked && in_time())
+        && reading.clauses().any(orders)
 }
 
 /// Returns whether two spans start at about the same time of day.
@@ -267,7 +276,7 @@ pub(in crate::recall) fn answer_change(pool: &EventPool<'_>, found: &[RetrievedE
     }
     near.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let newest = (*near.first()?).clone();
-    let text = quote(&newest, question);
+    let text = quotation(&newest, question);
     Some(Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
@@ -294,7 +303,7 @@ fn best_thing_similarity(question: &Question<'_>, reading: &ParsedEvent) -> f32 
 
 /// Returns a correction as a candidate.
 fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> Candidate {
-    let text = quote(&pair.later, question);
+    let text = quotation(&pair.later, question);
     Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
@@ -318,7 +327,7 @@ fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> C
 pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // What somebody is called is no kind of a name.
-    if asks_for_a_name(question) {
+    if asks_for_name_or_number(question) {
         return Ok(None);
     }
     let class = match (question.ask(), &question.asked.class) {
@@ -361,7 +370,7 @@ pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Op
         if plural { 0.0 } else { cosine.unwrap_or(0.0) }
     };
     items.sort_by(|a, b| near(&b.2).total_cmp(&near(&a.2)).then(b.1.cmp(&a.1)).then_with(|| a.0.cmp(&b.0)));
-    items.truncate(LISTED);
+    items.truncate(MAX_LIST_ITEMS);
     if items.is_empty() {
         return Ok(None);
     }
@@ -369,7 +378,7 @@ pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Op
     let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
-        text: capitalised(&format!("{yes}{}", list(&names))),
+        text: capitalised(&format!("{yes}{}", join_list(&names))),
         value: Value::List(names),
         signals: Signals {
             coverage: 1.0,
@@ -408,11 +417,15 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
     let unknown = event.entity.is_none() && event.kind == Kind::Text;
     let own = event.entity.as_deref().is_some_and(|entity| {
         let name = crate::recall::reading::name_phrase(entity);
-        phrase_similarity(speaker, &name, reading) >= SPEAKER || kind_of(&name, &speaker.head).is_some()
+        phrase_similarity(speaker, &name, reading) >= MIN_PERSON_SIMILARITY
+            || steps_below_class(&name, &speaker.head).is_some()
     });
     let told = reading.clauses().any(|clause| {
         let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()));
-        says && clause.subject.as_ref().is_some_and(|subject| phrase_similarity(speaker, subject, reading) >= SPEAKER)
+        says && clause
+            .subject
+            .as_ref()
+            .is_some_and(|subject| phrase_similarity(speaker, subject, reading) >= MIN_PERSON_SIMILARITY)
     });
     unknown || own || told
 }
@@ -463,7 +476,7 @@ fn most_frequent_tasks<'a>(
     }
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let first = counts.first()?.2;
-    Some((counts.into_iter().map(|(task, ..)| task).take(LISTED).collect(), first))
+    Some((counts.into_iter().map(|(task, ..)| task).take(MAX_LIST_ITEMS).collect(), first))
 }
 
 /// Returns the answer that most of the near events contain.
@@ -473,7 +486,7 @@ fn most_common_parts<'a>(
 ) -> Option<(Vec<String>, &'a RetrievedEvent)> {
     let mut counts: BTreeMap<String, (usize, &RetrievedEvent)> = BTreeMap::new();
     for found in near {
-        for part in parts(question, found) {
+        for part in answer_parts(question, found) {
             counts.entry(part).or_insert((0, found)).0 += 1;
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::quote::quote;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::phrase_similarity;
@@ -70,7 +70,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     }
     habits.retain(|habit| habit.days.len() == most);
     let shown: Vec<&RetrievedEvent> = habits.iter().filter_map(|habit| habit.found.first()).take(MAX_HABITS).collect();
-    let text = shown.iter().map(|found| quote(found, question)).collect::<Vec<_>>().join(" ");
+    let text = shown.iter().map(|found| quotation(found, question)).collect::<Vec<_>>().join(" ");
     let evidence = habits.into_iter().flat_map(|habit| habit.found).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,

@@ -5,7 +5,7 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::quote;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -52,10 +52,10 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     }
     told.dedup_by(|a, b| a.0.eq_ignore_ascii_case(&b.0));
     let (text, value) = match thing {
-        Some(_) => (format!("No: {}", quote(&told[0].1, question)), Value::Truth(false)),
+        Some(_) => (format!("No: {}", quotation(&told[0].1, question)), Value::Truth(false)),
         None => {
             let names: Vec<String> = told.iter().map(|(name, _)| name.clone()).collect();
-            (capitalised(&super::quote::list(&names)), Value::List(names))
+            (capitalised(&super::quote::join_list(&names)), Value::List(names))
         }
     };
     let evidence = told.into_iter().map(|(_, found)| found).collect();

@@ -5,7 +5,7 @@ use crate::ReadError;
 use crate::language::english::question::Ask;
 use crate::language::english::states::{Scale, state};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::list;
+use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -66,7 +66,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     broken.truncate(MAX_THINGS);
     broken.reverse();
     let names: Vec<String> = broken.iter().map(|(name, _)| name.clone()).collect();
-    let text = super::places::capitalised(&list(&names));
+    let text = super::places::capitalised(&join_list(&names));
     let evidence = broken.into_iter().map(|(_, found)| found).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,
@@ -108,7 +108,7 @@ fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candida
     let held: Vec<&(NounPhrase, bool, RetrievedEvent)> = known.iter().filter(|(_, holds, _)| *holds).collect();
     let name = |person: &NounPhrase| super::places::capitalised(&person.lemmas().join(" "));
     let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
-    let text = if names.is_empty() { "Nobody".to_owned() } else { list(&names) };
+    let text = if names.is_empty() { "Nobody".to_owned() } else { join_list(&names) };
     let evidence = match held.is_empty() {
         true => known.into_iter().map(|(.., found)| found).take(MAX_THINGS).collect(),
         false => held.into_iter().map(|(.., found)| found.clone()).collect(),

@@ -1,7 +1,7 @@
 //! Answers how long a state lasted: from the event that reports its start to the one that reports its end.
 
 use crate::language::english::time::{length, moment};
-use crate::recall::answerers::quote::list;
+use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::stance::{asked_predicate, concerns, stance};
@@ -43,7 +43,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<
         }
         (_, Some((began, ended))) if within(began.span().start, ended.span().start) => {
             let (from, to) = (began.span().start, ended.span().start);
-            let between = list(&[at(from), at(to)]);
+            let between = join_list(&[at(from), at(to)]);
             (format!("{}, between {between}", length(to.since(from))), vec![began.clone(), ended.clone()])
         }
         _ => return Ok(None),

@@ -37,7 +37,7 @@ pub(super) mod times;
 pub(super) mod truth;
 pub(super) mod way;
 
-use self::way::OnTheWay;
+use self::way::TripAnswer;
 use super::calibration;
 use super::candidate::{Candidate, Layer};
 use super::gather::RetrievedEvents;
@@ -88,10 +88,10 @@ pub(super) fn propose(
         _ => gathered.found.as_slice(),
     };
     match way::answer(pool)? {
-        OnTheWay::NotAsked => {}
-        OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
+        TripAnswer::NotAsked => {}
+        TripAnswer::Seen(candidate) => return Ok(vec![candidate]),
         // What was seen elsewhere is no answer.
-        OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
+        TripAnswer::Nothing => return Ok(events::answer(pool, &way::told_encounters(found))?.into_iter().collect()),
     }
     // Answerers that combine several events go before those of single events.
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
@@ -124,7 +124,7 @@ pub(super) fn propose(
     candidates.extend(kin::answer(pool)?);
     candidates.extend(related::answer(pool)?);
     candidates.extend(freed::answer(pool)?);
-    candidates.extend(order::of_alternatives(pool)?);
+    candidates.extend(order::first_of_alternatives(pool)?);
     if candidates.is_empty() || question.asked.cue.is_some() {
         candidates.extend(order::next_of_kind(pool)?);
     }
@@ -168,7 +168,7 @@ pub(super) fn propose(
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
     let specific = match (specific, question.ask()) {
-        (None, Ask::Truth) if candidates.is_empty() => truth::unheard_of(pool, found)?,
+        (None, Ask::Truth) if candidates.is_empty() => truth::verdict_by_absence(pool, found)?,
         (specific, _) => specific,
     };
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
@@ -207,8 +207,8 @@ pub(super) fn propose(
 fn asks_for_summary(question: &Question<'_>) -> bool {
     match question.ask() {
         Ask::Summary => true,
-        Ask::Action => summary::is_wide(question) || summary::is_of_a_time(question),
-        Ask::Thing | Ask::Description => summary::is_of_a_time(question),
+        Ask::Action => summary::asks_for_long_span(question) || summary::restricts_only_time(question),
+        Ask::Thing | Ask::Description => summary::restricts_only_time(question),
         _ => false,
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str
             signals: Signals {
                 coverage: found.coverage.of_content,
                 cosine: found.cosine.unwrap_or(0.0),
-                margin: super::times::margin(pooled),
+                margin: super::times::rank_margin(pooled),
                 fits: 1.0,
                 thing: 1.0,
                 known: question.content.known_share(),

@@ -1,4 +1,4 @@
-//! What came first, what came next: order among events of one kind.
+//! Answers what came first or next: the order of events of one kind.
 
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
@@ -12,13 +12,13 @@ use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
 use crate::{ReadError, TimeSpan};
 
-/// How much an event holds of one half of a question that it tells.
-const TOLD: f32 = 0.5;
-/// How much of what is counted an event holds at least.
-const SAYS_IT: f32 = 0.6;
+/// Minimum coverage of one half of the question by an event.
+const MIN_HALF_COVERAGE: f32 = 0.5;
+/// Minimum coverage of the counted thing by an event.
+const MIN_COUNTED_COVERAGE: f32 = 0.6;
 
-/// Of the alternatives that a question names, the first or the last.
-pub(in crate::recall) fn of_alternatives(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers which of the named alternatives came first or last.
+pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let first = matches!(question.asked.occurrence, Some(Occurrence::First))
@@ -37,7 +37,7 @@ pub(in crate::recall) fn of_alternatives(pool: &EventPool<'_>) -> Result<Option<
     for range in &question.asked.alternatives {
         let text = question.part(range);
         let Some(noun) = main_noun(text) else { continue };
-        let noun = moved(&noun, range.start);
+        let noun = shifted_phrase(&noun, range.start);
         let name = pool.entity(&noun);
         let events = pool.events_about(&noun, question.bound(), !first, 50, &question.content)?;
         let mut told = events.into_iter().filter(|found| !found.reading.only_asks());
@@ -83,7 +83,7 @@ pub(in crate::recall) fn of_alternatives(pool: &EventPool<'_>) -> Result<Option<
     )))
 }
 
-/// "Did the parcel come before or after the guests left?": by the times of the two.
+/// Answers "did the parcel come before or after the guests left?" by the times of the two events.
 pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let words = &question.asked.words;
@@ -95,7 +95,9 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
     let event = |range: std::ops::Range<usize>| -> Result<Option<RetrievedEvent>, ReadError> {
         let content = Content::from_ranges(words, std::slice::from_ref(&range), 1.0, pool.reader.search());
         let found = pool.search(question.part(&range), None, &content, question.bound(), None)?;
-        let told = found.into_iter().filter(|found| !found.reading.only_asks() && found.coverage.of_content >= TOLD);
+        let told = found
+            .into_iter()
+            .filter(|found| !found.reading.only_asks() && found.coverage.of_content >= MIN_HALF_COVERAGE);
         Ok(told.reduce(|a, b| if b.coverage.harmonic_mean() > a.coverage.harmonic_mean() { b } else { a }))
     };
     let first = event(0..words[split].range.start)?;
@@ -119,7 +121,7 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
     )))
 }
 
-/// The first noun phrase of a text, with its range in that text.
+/// Returns the first noun phrase of a text, with its range in that text.
 pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
     let (_, sentences) = parse(text, &[]);
     let clause = sentences.first()?.clauses.first()?.clone();
@@ -129,12 +131,12 @@ pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
         .or_else(|| clause.adjuncts.into_iter().next().map(|adjunct| adjunct.noun))
 }
 
-/// A noun phrase of a part, placed in the whole.
-fn moved(noun: &NounPhrase, by: usize) -> NounPhrase {
+/// Shifts the ranges of a noun phrase from a part of a text to the whole.
+fn shifted_phrase(noun: &NounPhrase, by: usize) -> NounPhrase {
     NounPhrase { range: noun.range.start + by..noun.range.end + by, ..noun.clone() }
 }
 
-/// A thing with its article; a name, and what has an owner, has none.
+/// Returns a thing with its article. A name, and a thing with an owner, has none.
 fn with_article(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
     let named = first.starts_with(char::is_uppercase) || first.ends_with("'s") || first.ends_with("’s");
@@ -149,7 +151,7 @@ fn without_article(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What came right after or before something of the same kind: "what was moved next after the cup?".
+/// Answers what came directly after or before something of the same kind: "what was moved next after the cup?".
 pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((relation, cue)) = question.searchable_cue() else { return Ok(None) };
@@ -161,7 +163,7 @@ pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Can
     if pool.entity(&noun).is_none() {
         return Ok(None);
     }
-    let verb = same_verb(question);
+    let verb = asked_verb(question);
     let Some(verb) = verb else { return Ok(None) };
     let before = relation.order == Order::Before;
     let does = |reading: &ParsedEvent| {
@@ -206,31 +208,31 @@ pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Can
     )))
 }
 
-/// The thing that the cue names.
+/// Returns the thing that the cue names.
 fn cue_noun(question: &Question<'_>) -> Option<NounPhrase> {
     let cue = question.asked.cue.as_ref()?;
     let text = question.part(&cue.range);
     let skip = text.find(char::is_whitespace)? + 1;
     let rest = text.get(skip..)?;
-    let (_, sentences) = parse(rest, &ranges_in(question, cue.range.start + skip, cue.range.end));
+    let (_, sentences) = parse(rest, &time_ranges_in(question, cue.range.start + skip, cue.range.end));
     for clause in &sentences.first()?.clauses {
         let noun =
             clause.objects.first().or(clause.subject.as_ref()).or(clause.adjuncts.first().map(|adjunct| &adjunct.noun));
         if let Some(noun) = noun.filter(|noun| !noun.is_pronoun()) {
-            return Some(moved(noun, cue.range.start + skip));
+            return Some(shifted_phrase(noun, cue.range.start + skip));
         }
     }
     None
 }
 
-/// The time phrases that lie in a part of the question, as ranges of that part.
-fn ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
+/// Returns the time phrases in a part of the question, as ranges of that part.
+fn time_ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
     let inside = question.phrases.iter().filter(|phrase| phrase.range.start >= from && phrase.range.end <= to);
     inside.map(|phrase| phrase.range.start - from..phrase.range.end - from).collect()
 }
 
-/// The verb of the question.
-fn same_verb(question: &Question<'_>) -> Option<String> {
+/// Returns the verb of the question.
+fn asked_verb(question: &Question<'_>) -> Option<String> {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     verb.map(|verb| verb.lemma.clone()).or_else(|| {
         let cue = question.asked.cue.as_ref()?;
@@ -243,8 +245,8 @@ fn same_verb(question: &Question<'_>) -> Option<String> {
     })
 }
 
-/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of
-/// time.
+/// Returns the gaps between the events of a thing, in which it stayed as it was. Gaps of equal length are in time
+/// order, longer gaps come first.
 pub(in crate::recall) fn rests(events: &[RetrievedEvent], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = events.iter().map(RetrievedEvent::span).collect();
     spans.sort_by_key(|span| (span.start, span.end));
@@ -258,7 +260,7 @@ pub(in crate::recall) fn rests(events: &[RetrievedEvent], bound: Option<TimeSpan
     found
 }
 
-/// The content of an option that is a list in an order: "a, then b, then c".
+/// Returns the items of an option that is an ordered list: "a, then b, then c".
 pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     let lower = option.to_lowercase();
     if !lower.contains("then ") {
@@ -273,8 +275,7 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     (items.len() > 1).then_some(items)
 }
 
-/// What happened in which order: the things of the events that do what the question says, in order of their first
-/// times.
+/// Answers in which order things happened: the things of the matching events, by their first times.
 pub(in crate::recall) fn sequence(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
@@ -327,13 +328,13 @@ pub(in crate::recall) fn sequence(pool: &EventPool<'_>, found: &[RetrievedEvent]
     ))
 }
 
-/// Of the alternatives, the one with more separate events of what the question says.
+/// Answers which of the alternatives happened more often.
 fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut counted: Vec<(usize, String, Vec<RetrievedEvent>)> = Vec::new();
     for range in &question.asked.alternatives {
         let Some(noun) = main_noun(question.part(range)) else { continue };
-        let noun = moved(&noun, range.start);
+        let noun = shifted_phrase(&noun, range.start);
         let of_both = |item: &ContentItem| {
             !item.light
                 && !question
@@ -353,7 +354,7 @@ fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
                 let both = question.content.items.iter().zip(held).filter(|(item, _)| of_both(item));
                 let (all, held) =
                     both.fold((0.0, 0.0), |(all, sum), (item, held)| (all + item.weight, sum + item.weight * held));
-                held >= SAYS_IT * all
+                held >= MIN_COUNTED_COVERAGE * all
             })
             .collect();
         let mut sessions: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! The parts of an event that can fill what a question leaves open: persons, owners, things, colours.
+//! Extracts the parts of an event that can answer a question: persons, owners, things, colours.
 
 use crate::Kind;
 use crate::language::english::closed::SAYING;
@@ -6,9 +6,11 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::asks_for_a_name;
-use crate::recall::answerers::rank::asked_back;
-use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
+use crate::recall::answerers::quote::asks_for_name_or_number;
+use crate::recall::answerers::rank::asked_share;
+use crate::recall::answerers::roles::{
+    apposition, asks_identity, person_in_role, professions, role_beside_name, roles_between, stated_role,
+};
 use crate::recall::content::{verb_similarity, word_similarity};
 use crate::recall::likeness::{is_colour, phrase_similarity};
 use crate::recall::pool::RetrievedEvent;
@@ -16,25 +18,25 @@ use crate::recall::question::{Question, asks_profession};
 use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
 use crate::recall::telling::relevant_clauses;
 
-/// From here a name is that of the one who is asked about.
-pub(super) const SPEAKER: f32 = 0.7;
-/// Most items of a list.
-pub(super) const LISTED: usize = 8;
+/// Minimum similarity of a name to the person in question.
+pub(super) const MIN_PERSON_SIMILARITY: f32 = 0.7;
+/// Maximum number of items of a list.
+pub(super) const MAX_LIST_ITEMS: usize = 8;
 
-/// The parts of an event that can fill what the question leaves open.
-pub(in crate::recall) fn parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {
+/// Returns the parts of an event that can answer the question.
+pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {
     match question.ask() {
-        Ask::Person => persons(question, &found.reading),
+        Ask::Person => acting_persons(question, &found.reading),
         Ask::Owner => owners(question, &found.reading),
         Ask::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
-        Ask::Thing => things(question, &found.reading),
-        Ask::Description => related(question, &found.reading),
+        Ask::Thing => things_of_class(question, &found.reading),
+        Ask::Description => roles_between(question, &found.reading),
         _ => Vec::new(),
     }
 }
 
-/// Persons who act in the event, those that the question names left out.
-fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
+/// Returns the persons who act in the event, except those that the question names.
+fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let related = |asked: &NounPhrase| asked.owner.clone().or_else(|| asked.of.clone());
     // "Was it Mia or Ben who …?": one of the two is the answer.
     let alternatives = &question.asked.alternatives;
@@ -57,24 +59,28 @@ fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     };
     let subject_asked = question.asked.subject_is_asked;
     // Who only asks somebody to do it has not done it.
-    if subject_asked && !of_talk(question) && asked_back(question, reading) >= 1.0 {
+    if subject_asked && !asks_about_speech(question) && asked_share(question, reading) >= 1.0 {
         return found;
     }
-    if let Some(name) = asks_who_one_is(question) {
-        reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
-        reading.clauses().filter_map(|clause| equated(name, clause, reading)).for_each(&mut add);
+    if let Some(name) = asks_identity(question) {
+        reading
+            .clauses()
+            .flat_map(arguments)
+            .filter_map(|noun| role_beside_name(name, noun, reading))
+            .for_each(&mut add);
+        reading.clauses().filter_map(|clause| stated_role(name, clause, reading)).for_each(&mut add);
         let told = if found.is_empty() { professions(question, reading) } else { Vec::new() };
         found.extend(told);
         return found;
     }
     if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject))
-        && let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| in_role(asked, noun, reading))
+        && let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| person_in_role(asked, noun, reading))
     {
         return vec![name];
     }
     if question.asked.negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
-        for clause in reading.clauses().filter(|clause| lacks(question, clause, reading)) {
+        for clause in reading.clauses().filter(|clause| denies_possession(question, clause, reading)) {
             for noun in clause.subject.iter().filter(|noun| reading.resolve(noun).as_ref().is_some_and(is_person)) {
                 let speaker = || reading.event.entity.clone().unwrap_or_default();
                 add(if noun.is_pronoun() { speaker() } else { reading.phrase_text(noun) });
@@ -96,10 +102,11 @@ fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
             (false, true) => acting.chain(others).collect(),
             (false, false) => others.collect(),
         };
-        let chosen = chosen.into_iter().filter(|noun| apposed(noun, reading).is_none() && !is_called(noun, reading));
+        let chosen =
+            chosen.into_iter().filter(|noun| apposition(noun, reading).is_none() && !is_addressed(noun, reading));
         for noun in chosen {
             if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
-                add(name_of(noun, &meant, reading));
+                add(person_name(noun, &meant, reading));
             }
         }
     }
@@ -109,7 +116,7 @@ fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
         .as_deref()
         .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound))
         // Who tells of what is no person does nothing by that.
-        .filter(|_| reading.event.kind != Kind::Text || of_talk(question) || !is_of_thing(reading));
+        .filter(|_| reading.event.kind != Kind::Text || asks_about_speech(question) || !is_only_about_things(reading));
     if let Some(entity) = entity {
         let phrase = name_phrase(entity);
         if !named(&phrase) && found.is_empty() {
@@ -122,12 +129,12 @@ fn persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
             all.is_empty() || all.iter().any(|noun| phrase_similarity(noun, &name_phrase(name), reading) >= 0.7)
         });
     }
-    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
+    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { MAX_LIST_ITEMS } else { 1 });
     found
 }
 
-/// Whether a text calls somebody by name, who then does nothing by that: "here it is, Mia!".
-fn is_called(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
+/// Returns whether a text addresses somebody by name, who then does not act: "here it is, Mia!".
+fn is_addressed(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
     let text = &reading.event.text;
     let before = text.get(..noun.range.start).unwrap_or_default().trim_end();
     let behind = text.get(noun.range.end..).unwrap_or_default().trim_start();
@@ -142,22 +149,22 @@ fn is_called(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
             .any(|other| other.also.iter().any(|also| also.range == noun.range) && other.kind == NounKind::Name)
 }
 
-/// Whether the question is about somebody's talking: who says or asks something does so whatever it is about.
-fn of_talk(question: &Question<'_>) -> bool {
+/// Returns whether the question is about somebody's speech. A person says or asks something whatever it is about.
+fn asks_about_speech(question: &Question<'_>) -> bool {
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
     SAYING.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
 }
 
-/// Whether a text tells of what is no person, and nothing of who speaks.
-fn is_of_thing(reading: &ParsedEvent) -> bool {
+/// Returns whether a text is about things only, and not about its speaker.
+fn is_only_about_things(reading: &ParsedEvent) -> bool {
     let subjects: Vec<&NounPhrase> = reading.clauses().filter_map(|clause| clause.subject.as_ref()).collect();
     let of_speaker = |subject: &&NounPhrase| matches!(subject.head.as_str(), "i" | "we");
     let thing = |subject: &&NounPhrase| !subject.is_pronoun() && !is_person(subject);
     !subjects.iter().any(of_speaker) && subjects.iter().any(thing)
 }
 
-/// What a person is called whom a phrase means.
-fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> String {
+/// Returns the name of the person that a phrase refers to.
+fn person_name(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> String {
     match noun.head.as_str() {
         _ if !noun.is_pronoun() => reading.phrase_text(noun),
         "nobody" | "somebody" | "someone" | "everybody" | "everyone" => capitalised(&noun.head),
@@ -170,8 +177,8 @@ fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> Stri
     }
 }
 
-/// Whether a clause says that somebody is without what the question names.
-fn lacks(question: &Question<'_>, clause: &Clause, reading: &ParsedEvent) -> bool {
+/// Returns whether a clause says that somebody is without what the question names.
+fn denies_possession(question: &Question<'_>, clause: &Clause, reading: &ParsedEvent) -> bool {
     let meant = |noun: &NounPhrase| question.named.iter().any(|named| phrase_similarity(named, noun, reading) >= 0.7);
     let without = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "without" && meant(&adjunct.noun));
     let denied = clause.verb.as_ref().is_some_and(|verb| verb.negated)
@@ -189,9 +196,9 @@ fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     owner.into_iter().collect()
 }
 
-/// Whose name is asked for by what they are to somebody: "what is Ada's mother called?", "the name of the twins' mother".
-fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
-    let subject = question.asked.clause.subject.as_ref().filter(|_| asks_for_a_name(question))?;
+/// Returns the role whose name is asked for: "what is Ada's mother called?", "the name of the twins' mother".
+fn asked_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let subject = question.asked.clause.subject.as_ref().filter(|_| asks_for_name_or_number(question))?;
     let of = subject
         .of
         .as_deref()
@@ -202,12 +209,12 @@ fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     (whose.is_some() && role.kind == NounKind::Common && is_person(role)).then_some(role)
 }
 
-/// Things of the class that the question names; colours of the thing that it names.
-fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
+/// Returns the things of the class that the question names, or the colours of the named thing.
+fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     // "What is her daughter called?": who is somebody's daughter, by name.
-    if let Some(role) = named_by_role(question) {
+    if let Some(role) = asked_role(question) {
         let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
-        return nouns().find_map(|noun| in_role(role, noun, reading)).into_iter().collect();
+        return nouns().find_map(|noun| person_in_role(role, noun, reading)).into_iter().collect();
     }
     let Some(class) = &question.asked.class else { return Vec::new() };
     let head = class.head.as_str();
@@ -222,7 +229,7 @@ fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     // "The cat Mokka": what stands before a name says what it is.
     let named = |noun: &&NounPhrase| {
         noun.kind == NounKind::Name
-            && question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= SPEAKER)
+            && question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= MIN_PERSON_SIMILARITY)
     };
     for noun in reading.clauses().flat_map(arguments).filter(named) {
         let before = noun
@@ -236,13 +243,16 @@ fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let of_another = |clause: &&Clause| {
         let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
         actor.is_some_and(|actor| {
-            told.is_some_and(|told| told.all().all(|told| phrase_similarity(actor, told, reading) < SPEAKER))
+            told.is_some_and(|told| {
+                told.all().all(|told| phrase_similarity(actor, told, reading) < MIN_PERSON_SIMILARITY)
+            })
         })
     };
     for noun in reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
             let is = noun.kind != NounKind::Pronoun
-                && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
+                && steps_below_class(noun, head)
+                    .is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
             let asked = question.named.iter().any(|known| known.head == noun.head);
             if is && !asked {
                 // "Which tools": what a tool is named with is one, too, whether the lexicon knows it or not.
@@ -260,8 +270,10 @@ fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     if found.is_empty() && is && !class.plural {
         let told = reading.clauses().filter(|clause| {
-            let same =
-                clause.subject.as_ref().is_some_and(|subject| phrase_similarity(class, subject, reading) >= SPEAKER);
+            let same = clause
+                .subject
+                .as_ref()
+                .is_some_and(|subject| phrase_similarity(class, subject, reading) >= MIN_PERSON_SIMILARITY);
             same && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated)
         });
         found.extend(told.filter_map(|clause| clause.objects.first()).map(|noun| reading.phrase_text(noun)));
@@ -305,8 +317,8 @@ fn things(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     found
 }
 
-/// How many steps a noun phrase is below a class: by its last two words, else by its head.
-pub(in crate::recall) fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
+/// Returns how many steps a noun phrase is below a class, by its last two words, else by its head.
+pub(in crate::recall) fn steps_below_class(noun: &NounPhrase, class: &str) -> Option<u8> {
     let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
     let is_a = |word: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun);
     two.and_then(|two| is_a(&two)).or_else(|| is_a(&noun.head))

@@ -1,11 +1,11 @@
-//! Ways, steps, what is missing, what somebody usually does: symbolic queries of the logic layer.
+//! Answers from procedures: paths, steps, missing steps and habits, by symbolic queries of the logic layer.
 
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::pool::EventPool;
 use crate::recall::symbolic;
 use crate::{Intent, ReadError, Timestamp};
 
-/// An answer from procedures, with the intent that its grammar read.
+/// Answers from procedures, and returns the intent that the grammar determined.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>, limit: usize) -> Result<Option<(Candidate, Intent)>, ReadError> {
     let question = pool.question;
     let now = Timestamp::from(question.now.timestamp());

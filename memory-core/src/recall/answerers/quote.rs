@@ -1,4 +1,4 @@
-//! What was told, in its own words, and how well that answers.
+//! Quotations as answers, and how well they fit.
 
 use crate::language::english::closed::PLACING;
 use crate::language::english::lexicon::{self, PartOfSpeech};
@@ -14,9 +14,9 @@ use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::{Kind, Modality};
 
-/// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
-pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
-    if asks_for_a_name(question) {
+/// Returns the `fits` signal of a mere quotation. Questions for a place, a number or a thing of a class need more.
+pub(in crate::recall) fn quotation_fit(question: &Question<'_>) -> f32 {
+    if asks_for_name_or_number(question) {
         return 0.0;
     }
     match question.ask() {
@@ -26,19 +26,19 @@ pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
         Ask::Person if question.asked.subject_is_asked => 0.0,
         Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
         // What was in view says where the robot itself was.
-        Ask::Place if of_robot(question) => 0.5,
+        Ask::Place if asks_where_robot_was(question) => 0.5,
         _ => 0.0,
     }
 }
 
-/// Whether a question for a place is for that of the robot, as another event places it in time.
-fn of_robot(question: &Question<'_>) -> bool {
+/// Returns whether a question for a place asks for the place of the robot, at the time of another event.
+fn asks_where_robot_was(question: &Question<'_>) -> bool {
     question.asked.cue.is_some() && question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you")
 }
 
-/// Whether a sentence has what is asked for somewhere, though nothing took it out: a place, a number, a stretch of time.
-pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &ParsedEvent) -> bool {
-    if asks_for_a_name(question) {
+/// Returns whether a sentence may contain an answer that was not extracted: a place, a number, a time span.
+pub(in crate::recall) fn may_contain_answer(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    if asks_for_name_or_number(question) {
         return false;
     }
     let numbers = || match unit_class(question) {
@@ -67,8 +67,8 @@ fn asks_colour(question: &Question<'_>) -> bool {
     question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"))
 }
 
-/// What was told, with who told it.
-pub(in crate::recall) fn quote(found: &RetrievedEvent, question: &Question<'_>) -> String {
+/// Returns the text of an event with its speaker.
+pub(in crate::recall) fn quotation(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     let text = best_sentences(found, question);
     let closed = |text: &str| {
@@ -79,20 +79,20 @@ pub(in crate::recall) fn quote(found: &RetrievedEvent, question: &Question<'_>) 
         Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => {
             format!("{entity}: {}", closed(&text))
         }
-        Some(entity) if !names(&event.text, entity) && event.kind != Kind::Object => {
+        Some(entity) if !names_entity(&event.text, entity) && event.kind != Kind::Object => {
             format!("{entity}: {}", closed(&text))
         }
         _ => closed(&text),
     }
 }
 
-/// Whether a text names an entity already, in whatever order: "the lamp above the desk" is the desk lamp.
-fn names(text: &str, entity: &str) -> bool {
+/// Returns whether a text already names an entity, in any word order: "the lamp above the desk" is the desk lamp.
+fn names_entity(text: &str, entity: &str) -> bool {
     let held: Vec<String> = crate::index::words(text).collect();
     text.contains(entity) || crate::index::words(entity).all(|word| held.contains(&word))
 }
 
-/// A short text whole; of a long one the sentence that holds most of the question.
+/// Returns a short text as a whole. Of a long text, returns the sentence that covers most of the question.
 fn best_sentences(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     if event.text.len() <= 160 || found.reading.sentences.len() < 2 {
@@ -116,7 +116,7 @@ fn best_sentences(found: &RetrievedEvent, question: &Question<'_>) -> String {
     best.map_or_else(|| event.text.clone(), |sentence| found.reading.text(&sentence.range).to_owned())
 }
 
-pub(in crate::recall) fn list(items: &[String]) -> String {
+pub(in crate::recall) fn join_list(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),
@@ -124,8 +124,9 @@ pub(in crate::recall) fn list(items: &[String]) -> String {
     }
 }
 
-/// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
-pub(in crate::recall) fn asks_for_a_name(question: &Question<'_>) -> bool {
+/// Returns whether a name or a number is asked for, which a whole sentence cannot answer: "what is he called?", "what's
+/// her number?".
+pub(in crate::recall) fn asks_for_name_or_number(question: &Question<'_>) -> bool {
     let asked = &question.asked;
     let identifies =
         |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "positive identification", PartOfSpeech::Noun).is_some();

@@ -1,8 +1,8 @@
-//! How two people are related, as it was told: "she and Ben are cousins", "her brother Ben", "he married my sister".
+//! Answers how two people are related, as told: "she and Ben are cousins", "her brother Ben", "he married my sister".
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::quote;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::Content;
 use crate::recall::likeness::phrase_similarity;
@@ -11,35 +11,35 @@ use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
-/// Texts that name a person and are gone through.
-const TEXTS: usize = 200;
-/// From here somebody named is the one who is meant.
-const SAME: f32 = 0.7;
+/// Maximum number of texts about a person that are read.
+const MAX_PERSON_TEXTS: usize = 200;
+/// Minimum similarity of a name to the person in question.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
 
-/// "How are they related?", "what is he to her?", "how does she know him?"
+/// Answers "how are they related?", "what is he to her?" or "how does she know him?".
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some((one, other)) = both(question) else { return Ok(None) };
+    let Some((one, other)) = two_persons(question) else { return Ok(None) };
     let content = Content::default();
     let mut texts = Vec::new();
     for person in [&one, &other] {
-        texts = merge(texts, pool.events_mentioning(person, question.hard, true, TEXTS, &content)?);
-        texts = merge(texts, pool.events_about(person, question.hard, true, TEXTS, &content)?);
+        texts = merge(texts, pool.events_mentioning(person, question.hard, true, MAX_PERSON_TEXTS, &content)?);
+        texts = merge(texts, pool.events_about(person, question.hard, true, MAX_PERSON_TEXTS, &content)?);
     }
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
     // What names both, and a bond, tells it; then what one of them calls the other.
-    let told = texts.iter().filter_map(|found| Some((strength(&one, &other, &found.reading)?, found)));
+    let told = texts.iter().filter_map(|found| Some((relation_strength(&one, &other, &found.reading)?, found)));
     let best = told.max_by(|a, b| a.0.cmp(&b.0).then((a.1.span().start, a.1.id()).cmp(&(b.1.span().start, b.1.id()))));
     Ok(best.map(|(_, found): (u8, &RetrievedEvent)| {
-        let text = quote(found, question);
+        let text = quotation(found, question);
         let evidence = vec![found.clone()];
         let reason = "what was told of the two".to_owned();
         Candidate::computed(Layer::Episodes, text.clone(), Value::Text(text), evidence, 1.0, reason)
     }))
 }
 
-/// The two persons whose bond is asked for.
-fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
+/// Returns the two persons of the question.
+fn two_persons(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
     let clause = &question.asked.clause;
     let asking = clause.asking.as_ref()?;
     let verb = clause.verb.as_ref()?;
@@ -57,15 +57,16 @@ fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
     Some((one, other))
 }
 
-/// How plainly a text tells how two persons are bound; none where it does not.
-fn strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent) -> Option<u8> {
+/// Returns how clearly a text states the relation of two persons. `None` if it does not.
+fn relation_strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent) -> Option<u8> {
     let speaker = reading.event.entity.as_deref().map(name_phrase);
     let speaks = |person: &NounPhrase| {
-        speaker.as_ref().is_some_and(|speaker| phrase_similarity(person, speaker, reading) >= SAME)
+        speaker.as_ref().is_some_and(|speaker| phrase_similarity(person, speaker, reading) >= MIN_PERSON_SIMILARITY)
     };
     let names = |person: &NounPhrase, clause: &Clause| {
-        nouns(clause)
-            .any(|noun| reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= SAME))
+        nouns(clause).any(|noun| {
+            reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= MIN_PERSON_SIMILARITY)
+        })
     };
     let within = |person: &NounPhrase| reading.clauses().any(|clause| names(person, clause));
     let in_clause = reading.clauses().any(|clause| is_bond(clause) && names(one, clause) && names(other, clause));

@@ -1,22 +1,22 @@
-//! Why the robot stopped in the middle of something: the state that it told while it was at it.
+//! Answers why the robot stopped an activity: the state that it reported meanwhile.
 
 use std::time::Duration;
 
 use crate::language::english::question::Ask;
-use crate::recall::answerers::quote::quote;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::ROBOT_ENTITY;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// How much of the question the work holds that was stopped.
-const SAYS_IT: f32 = 0.4;
-/// Work whose end was not told may have been stopped so long after it began.
-const AT_IT: Duration = Duration::from_secs(1_800);
-/// States of the robot that are looked at.
-const STATES: usize = 50;
+/// Minimum coverage of the question by the stopped activity.
+const MIN_ACTIVITY_COVERAGE: f32 = 0.4;
+/// Longest time after its start at which an activity without a reported end may have been stopped.
+const MAX_ACTIVITY: Duration = Duration::from_secs(1_800);
+/// Maximum number of states of the robot that are read.
+const MAX_STATES: usize = 50;
 
-/// "Why did you stop mopping?"
+/// Answers "why did you stop mopping?".
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
@@ -32,7 +32,7 @@ pub(in crate::recall) fn answer(
         let event = &found.reading.event;
         event.kind == Kind::Action
             && event.entity.as_deref() == Some(ROBOT_ENTITY)
-            && found.coverage.of_content >= SAYS_IT
+            && found.coverage.of_content >= MIN_ACTIVITY_COVERAGE
     };
     let mut works: Vec<&RetrievedEvent> = pooled.iter().filter(own).collect();
     works.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
@@ -40,17 +40,17 @@ pub(in crate::recall) fn answer(
         let span = work.span();
         let window = match span.end > span.start {
             true => span,
-            false => TimeSpan { start: span.start, end: span.end.saturating_add(AT_IT) },
+            false => TimeSpan { start: span.start, end: span.end.saturating_add(MAX_ACTIVITY) },
         };
         let states =
-            pool.events_in_time_order(Some(window), None, vec![Kind::State], false, STATES, &question.content)?;
+            pool.events_in_time_order(Some(window), None, vec![Kind::State], false, MAX_STATES, &question.content)?;
         // How full the battery is explains no stop.
         let told = states.into_iter().find(|found| {
             found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY) && found.reading.quantities().is_empty()
         });
         let Some(told) = told else { continue };
-        let text = quote(&told, question);
-        let known = question.content.known_share().max(SAYS_IT);
+        let text = quotation(&told, question);
+        let known = question.content.known_share().max(MIN_ACTIVITY_COVERAGE);
         let evidence = vec![told, work.clone()];
         let reason = "what the robot told of itself while it was at it";
         return Ok(Some(Candidate::computed(

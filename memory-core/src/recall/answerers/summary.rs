@@ -1,4 +1,4 @@
-//! A stretch of time, or what is remembered of somebody or something, in a few sentences.
+//! Answers with a summary of a time span, or of what is remembered about somebody or something.
 
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::language::english::closed::PLACING;
@@ -10,10 +10,10 @@ use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
-/// Events of a named thing that are gone through at most.
-const EVENTS: usize = 2_000;
+/// Maximum number of events of a named thing that are read.
+const MAX_THING_EVENTS: usize = 2_000;
 
-/// A summary of what the question's time and things were about.
+/// Answers with a summary of the time and the things of the question.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "Summarise 2 February": a day that is named without "on" is what is to be summarised.
@@ -28,15 +28,15 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let mut lines = match (question.named.iter().find(named), bound) {
         (Some(thing), _) => {
             let mut found = crate::recall::pool::merge(
-                pool.events_about(thing, bound, false, EVENTS, &question.content)?,
-                pool.events_mentioning(thing, bound, false, EVENTS, &question.content)?,
+                pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
+                pool.events_mentioning(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
             );
             found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
             joined(found.iter().filter_map(|found| Line::of(&found.reading.event)))
         }
         (None, Some(bound)) => pool.reader.lines(bound)?,
         // "The session" and "the recording" are no thing that memory knows, but all of it.
-        (None, None) if question.named.iter().all(is_everything) => {
+        (None, None) if question.named.iter().all(names_time_or_recording) => {
             let all = TimeSpan::new(Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
             pool.reader.lines(all)?
         }
@@ -59,8 +59,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     )))
 }
 
-/// Whether a phrase means a time, or a recording of one.
-fn is_everything(noun: &NounPhrase) -> bool {
+/// Returns whether a phrase means a time, or a recording.
+fn names_time_or_recording(noun: &NounPhrase) -> bool {
     noun.of.is_none()
         && ["time_period", "recording", "movie", "all"].iter().any(|class| lexicon::is_a(&noun.head, class).is_some())
 }
@@ -70,8 +70,8 @@ fn today(question: &Question<'_>) -> TimeSpan {
     TimeSpan::new(start.into(), question.now.timestamp().into())
 }
 
-/// Whether a question names nothing but a time and at most a sense: "what was in view at ten?".
-pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
+/// Returns whether a question restricts only the time and at most the modality: "what was in view at ten?".
+pub(in crate::recall) fn restricts_only_time(question: &Question<'_>) -> bool {
     question.has_time_bound()
         && question.content.is_empty()
         && question.asked.cue.is_none()
@@ -79,7 +79,7 @@ pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
         && question.asked.occurrence.is_none()
 }
 
-/// The places of a question for what happened there.
+/// Returns the places of a question for what happened there.
 fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Item = &'q NounPhrase> {
     let clause = &question.asked.clause;
     let happened = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "happen" | "occur" | "go"));
@@ -87,8 +87,9 @@ fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Ite
     placed.map(|adjunct| &adjunct.noun).filter(move |noun| happened && !is_person(noun))
 }
 
-/// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.
-pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
+/// Returns whether a question for somebody's deeds means a longer time span: only persons are named, for an hour or
+/// more.
+pub(in crate::recall) fn asks_for_long_span(question: &Question<'_>) -> bool {
     let long = question
         .bound()
         .filter(|_| question.has_time_bound())

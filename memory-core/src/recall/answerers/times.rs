@@ -1,4 +1,4 @@
-//! When something was, by the time of its events; when it will be, by what was told of it.
+//! Answers when something was, by the time of its events, and when it will be, by what was told.
 
 use crate::index::{stem, words};
 use crate::language::english::question::{Ask, Occurrence, Order};
@@ -13,22 +13,22 @@ use crate::recall::stance::contradicts_premise;
 use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
-/// Occurrences that lie within this of the best count as the same thing.
-const AS_GOOD: f32 = 0.06;
-/// How much the search's own score counts among sentences.
-const OF_SCORE: f32 = 0.4;
-/// A told time up to this length is one of the clock, and none of a part of a day.
-const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
-/// An event that speaks so much less clearly of what is asked than the best one speaks of something else.
-const AS_CLEARLY: f32 = 0.6;
-/// How much of a question an event holds that tells from when it was moved.
-const SAYS_IT: f32 = 0.5;
-/// From here two verbs may tell of the same deed.
-const SAME_DEED: f32 = 0.5;
-/// Most occurrences that an answer lists.
-const LISTED: usize = 12;
+/// Rank difference to the best occurrence within which another one counts as the same thing.
+const RANK_TOLERANCE: f32 = 0.06;
+/// Weight of the search score in the rank of sentences.
+const SPEECH_SCORE_WEIGHT: f32 = 0.4;
+/// Longest span of a told clock time. Longer ones are parts of a day.
+const MAX_CLOCK_SPAN: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// Coverage relative to the best event below which an event is about something else.
+const MIN_RELATIVE_COVERAGE: f32 = 0.6;
+/// Minimum coverage of the question by an event that reports a rescheduling.
+const MIN_RESCHEDULING_COVERAGE: f32 = 0.5;
+/// Minimum similarity of two verbs for one deed.
+const MIN_VERB_SIMILARITY: f32 = 0.5;
+/// Maximum number of occurrences in an answer.
+const MAX_OCCURRENCES: usize = 12;
 
-/// The time that a question asks for.
+/// Answers with the time that a question asks for.
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
@@ -39,14 +39,14 @@ pub(in crate::recall) fn answer(
     if (question.tense != Tense::Past || matches!(asking, Some("until" | "till")))
         && !question.asked.habitual
         && question.query.options.iter().all(|option| !option.contains(" to "))
-        && let Some(found) = told(pool, pooled)?
+        && let Some(found) = told_future_time(pool, pooled)?
     {
         return Ok(Some(found));
     }
-    if let Some(found) = formerly(question, pooled) {
+    if let Some(found) = former_time(question, pooled) {
         return Ok(Some(found));
     }
-    if let Some(found) = first_planned(pool, pooled)? {
+    if let Some(found) = first_planned_time(pool, pooled)? {
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
@@ -71,7 +71,7 @@ pub(in crate::recall) fn answer(
                 return false;
             }
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.any(|told| verb_similarity(verb, told) >= SAME_DEED)
+            told.any(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
         });
     }
     // What is told not to have been done was done at no time.
@@ -79,7 +79,7 @@ pub(in crate::recall) fn answer(
         let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
         told.is_some_and(|verb| {
             let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            let mut told = alike.by_ref().filter(|told| verb_similarity(verb, told) >= SAME_DEED).peekable();
+            let mut told = alike.by_ref().filter(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY).peekable();
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };
@@ -89,7 +89,7 @@ pub(in crate::recall) fn answer(
         let times = &found.reading.times;
         question.tense == Tense::Past
             && found.reading.event.kind == Kind::Text
-            && happened(found, question).is_none()
+            && referred_time(found, question).is_none()
             && times.iter().any(|time| time.relation == Relation::At && time.span.start > now)
     };
     meant.retain(|found| !to_come(found));
@@ -118,7 +118,7 @@ pub(in crate::recall) fn answer(
     // A time in the question may be that of what was told, not of the telling.
     let near = question.boosted_spans();
     let in_time = |found: &RetrievedEvent| {
-        let span = happened(found, question).unwrap_or(found.span());
+        let span = referred_time(found, question).unwrap_or(found.span());
         near.iter().any(|(wanted, _)| wanted.overlaps(span))
     };
     if meant.iter().any(in_time) {
@@ -143,17 +143,17 @@ pub(in crate::recall) fn answer(
     let Some(first) = chosen.first().cloned() else { return Ok(None) };
     let mut times: Vec<(TimeSpan, String)> = Vec::new();
     for found in &chosen {
-        let (span, words) = match happened(found, question) {
+        let (span, words) = match referred_time(found, question) {
             Some(span) => (span, period(span, &question.now)),
             // How long a sentence took to say is no part of when it was.
             None if found.reading.event.kind == Kind::Text => (found.span(), moment(found.span().start, &question.now)),
-            None => (found.span(), in_words(found.span(), question)),
+            None => (found.span(), span_in_words(found.span(), question)),
         };
         if !times.iter().any(|(_, known)| *known == words) {
             times.push((span, words));
         }
     }
-    let text = times.iter().take(LISTED).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
+    let text = times.iter().take(MAX_OCCURRENCES).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
     let spans: Vec<TimeSpan> = times.into_iter().map(|(span, _)| span).collect();
     let thing =
         question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
@@ -168,7 +168,7 @@ pub(in crate::recall) fn answer(
         signals: Signals {
             coverage: first.coverage.of_content,
             cosine: first.cosine.unwrap_or(0.0),
-            margin: margin(pooled),
+            margin: rank_margin(pooled),
             fits: 1.0,
             thing,
             known: question.content.known_share(),
@@ -179,7 +179,8 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// "When was it to be at first?", "when was it going to be?": what was planned and may have been moved since.
+/// Returns whether a question asks for the plan before a rescheduling: "when was it to be at first?", "when was it
+/// going to be?".
 fn asks_first_plan(question: &Question<'_>) -> bool {
     let first = question.asked.occurrence == Some(Occurrence::First);
     let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
@@ -189,8 +190,8 @@ fn asks_first_plan(question: &Question<'_>) -> bool {
     question.tense == Tense::Past && was_to_be && (first || !question.has_time_bound())
 }
 
-/// The time that was planned for something before anything was told of moving it.
-fn first_planned(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the planned time before the first rescheduling.
+fn first_planned_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if !asks_first_plan(question) {
         return Ok(None);
@@ -205,7 +206,7 @@ fn first_planned(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Opti
     let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
     let suits = |found: &&RetrievedEvent| {
         found.reading.event.kind == Kind::Text
-            && found.coverage.of_content >= SAYS_IT.max(AS_CLEARLY * best)
+            && found.coverage.of_content >= MIN_RESCHEDULING_COVERAGE.max(MIN_RELATIVE_COVERAGE * best)
             && found.reading.times.iter().any(|time| ahead(found, time))
             && !words(&found.reading.event.text).any(|word| word == "instead")
     };
@@ -218,7 +219,7 @@ fn first_planned(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Opti
     // "Tomorrow at ten" may be told in two phrases.
     let text = match (date, clock) {
         (Some(date), Some(clock)) if date.range == clock.range => moment(span.start, &question.now),
-        (Some(date), Some(clock)) => on_day_at(date.span, clock.span, question),
+        (Some(date), Some(clock)) => day_and_hour(date.span, clock.span, question),
         (None, Some(clock)) => moment(clock.span.start, &question.now),
         _ => period(span, &question.now),
     };
@@ -241,16 +242,16 @@ fn first_planned(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Opti
     }))
 }
 
-/// A day and an hour that were told apart.
-fn on_day_at(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
+/// Returns a day and an hour that were told apart in words.
+fn day_and_hour(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
     let zone = question.now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
     at.map_or_else(|_| period(day, &question.now), |at| moment(Timestamp::from(at.timestamp()), &question.now))
 }
 
-/// "When was it to be at first?", where it was moved "from Friday to Saturday" or is "on Saturday instead of Friday": on Friday.
-fn formerly(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+/// Answers with the former time in "from Friday to Saturday" or "on Saturday instead of Friday".
+fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
     let first = question.asked.occurrence == Some(Occurrence::First) && question.tense == Tense::Past;
     if !first && !asks_first_plan(question) {
         return None;
@@ -259,16 +260,17 @@ fn formerly(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candid
         let before = found.reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
         ["instead of", "rather than", "instead of on"].iter().any(|words| before.ends_with(words))
     };
-    let told =
-        pooled.iter().filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAYS_IT);
+    let told = pooled.iter().filter(|found| {
+        found.reading.event.kind == Kind::Text && found.coverage.of_content >= MIN_RESCHEDULING_COVERAGE
+    });
     let (time, found) = told.max_by(|a, b| a.fitness().total_cmp(&b.fitness())).and_then(|found| {
         let mut times = found.reading.times.iter();
         // "He cannot come on Monday, he comes on Friday."
         let called_off = |time: &ToldTime| {
-            denied(&found.reading, time.range.start)
+            verb_is_denied(&found.reading, time.range.start)
                 && found.reading.times.iter().any(|other| other.range.start > time.range.start)
         };
-        let left = |time: &&ToldTime| is_left(found, time) || replaced(found, time) || called_off(time);
+        let left = |time: &&ToldTime| is_former_time(found, time) || replaced(found, time) || called_off(time);
         times.find(left).map(|time| (time.span, found))
     })?;
     Some(Candidate {
@@ -289,8 +291,8 @@ fn formerly(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candid
     })
 }
 
-/// A time with its day where that is not today's, with seconds where the occurrence is short.
-fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
+/// Returns a time in words: with its day if that is not today, with seconds if the occurrence is short.
+fn span_in_words(span: TimeSpan, question: &Question<'_>) -> String {
     let seconds = span.start.as_micros() % 60_000_000 != 0 || span.end != span.start;
     let long = span.end.since(span.start).as_secs() > 3 * 3_600;
     if long {
@@ -303,9 +305,8 @@ fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
     }
 }
 
-/// When that happened of which somebody speaks: "last Friday" in the sentence that suits the question best; `None` where the
-/// sentence tells no time before its own.
-fn happened(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan> {
+/// Returns the time that the best matching sentence refers to: "last Friday". `None` if it refers to no earlier time.
+fn referred_time(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan> {
     let reading = &found.reading;
     if reading.event.kind != Kind::Text || question.tense != Tense::Past {
         return None;
@@ -318,10 +319,10 @@ fn happened(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan>
     };
     let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
     let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
-    let asks_clock = asks_clock(question);
+    let asks_clock = asks_clock_time(question);
     let now = Timestamp::from(question.now.timestamp());
     // "It comes at 9:30": a clock time of that day; "in the morning" says less than the moment of telling.
-    let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= EXACT;
+    let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= MAX_CLOCK_SPAN;
     let mut told = reading.times.iter().filter(|time| {
         best.range.start <= time.range.start
             && time.range.end <= best.range.end
@@ -332,12 +333,12 @@ fn happened(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan>
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
 }
 
-/// Whether a time of the clock is asked for.
-fn asks_clock(question: &Question<'_>) -> bool {
+/// Returns whether a clock time is asked for.
+fn asks_clock_time(question: &Question<'_>) -> bool {
     question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"))
 }
 
-/// The events that are what the question speaks of, in order of time.
+/// Returns the events that match the question, in time order.
 pub(in crate::recall) fn occurrences(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
@@ -353,22 +354,23 @@ pub(in crate::recall) fn occurrences(
         all = if by_name { listed } else { crate::recall::pool::merge(listed, all) };
     }
     // Sentences differ in many words: of those that suit about as well, the search knows which.
-    let by_search =
-        |found: &RetrievedEvent| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
+    let by_search = |found: &RetrievedEvent| {
+        if found.reading.event.kind == Kind::Text { SPEECH_SCORE_WEIGHT * found.score } else { 0.0 }
+    };
     let rank = |found: &RetrievedEvent| found.coverage.harmonic_mean() + by_search(found);
     // "When was it opened?" asks for no closing.
     if all.iter().any(|found| !contradicts_premise(question, &found.reading)) {
         all.retain(|found| !contradicts_premise(question, &found.reading));
     }
     let best = all.iter().map(rank).fold(0.0, f32::max);
-    all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
+    all.retain(|found| rank(found) >= best - RANK_TOLERANCE && found.coverage.of_content > 0.3);
     all.sort_by_key(|found| (found.span().start, found.id()));
     all.dedup_by_key(|found| found.id());
     Ok(all)
 }
 
-/// How far the best stands out from the next that tells something else.
-pub(in crate::recall) fn margin(pooled: &[RetrievedEvent]) -> f32 {
+/// Returns the lead of the best event over the next one that reports something else.
+pub(in crate::recall) fn rank_margin(pooled: &[RetrievedEvent]) -> f32 {
     let mut ranks: Vec<f32> = pooled.iter().map(RetrievedEvent::fitness).collect();
     ranks.sort_by(|a, b| b.total_cmp(a));
     match ranks.as_slice() {
@@ -378,14 +380,15 @@ pub(in crate::recall) fn margin(pooled: &[RetrievedEvent]) -> f32 {
     }
 }
 
-/// Whether the verb before a place in the text is denied: "she cannot come tomorrow".
-fn denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
+/// Returns whether the verb before a position of the text is denied: "she cannot come tomorrow".
+fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
     verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }
 
-/// The sentence of an event that holds most of the question, if it tells a time itself and no other one holds as much.
-fn told_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<std::ops::Range<usize>> {
+/// Returns the sentence of an event that covers most of the question, if it contains a time and no other sentence
+/// covers as much.
+fn sentence_with_time(question: &Question<'_>, found: &RetrievedEvent) -> Option<std::ops::Range<usize>> {
     let reading = &found.reading;
     let wanted: Vec<(String, f32)> =
         question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
@@ -401,14 +404,14 @@ fn told_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<std::ops::
     let tells = reading.times.iter().any(|time| {
         range.start <= time.range.start
             && time.range.end <= range.end
-            && (time.has_clock || !asks_clock(question))
-            && !denied(reading, time.range.start)
+            && (time.has_clock || !asks_clock_time(question))
+            && !verb_is_denied(reading, time.range.start)
     });
     (alone && tells).then(|| range.clone())
 }
 
-/// Whether a time is the one from which something was moved: "from Friday to Saturday".
-fn is_left(found: &RetrievedEvent, time: &ToldTime) -> bool {
+/// Returns whether a time is the former time of a rescheduling: "from Friday to Saturday".
+fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
     let reading = &found.reading;
     let behind = |time: &ToldTime, word: &str| {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
@@ -421,8 +424,11 @@ fn is_left(found: &RetrievedEvent, time: &ToldTime) -> bool {
         && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
 }
 
-/// What was told of a time to come: of what is told of one thing the latest holds.
-pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
+/// Answers with a told future time. The latest statement about a thing holds.
+pub(super) fn told_future_time(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut all: Vec<RetrievedEvent> = pooled.to_vec();
     if let Some(thing) = question.named.first() {
@@ -433,7 +439,7 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
             && found.reading.times.iter().any(|time| {
                 time.span.end >= found.span().start
                     && (time.has_clock || time.has_date)
-                    && !denied(&found.reading, time.range.start)
+                    && !verb_is_denied(&found.reading, time.range.start)
             })
     };
     let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
@@ -456,18 +462,18 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
         Some("since" | "from") => told_as(Relation::Since),
         _ => None,
     };
-    let asks_clock = asks_clock(question);
+    let asks_clock = asks_clock_time(question);
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
-        let sentence = told_in(question, found);
+        let sentence = sentence_with_time(question, found);
         for time in &found.reading.times {
             let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
             if elsewhere
-                || is_left(found, time)
+                || is_former_time(found, time)
                 || bounding.is_some_and(|asked| time.relation != asked)
                 || time.span.end < found.span().start
-                || denied(&found.reading, time.range.start)
+                || verb_is_denied(&found.reading, time.range.start)
             {
                 continue;
             }
@@ -499,14 +505,14 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
                 day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
             let at = at.unwrap_or(date.span.start);
             let length = clock.span.end.since(clock.span.start);
-            TimeSpan::new(at, if length > EXACT { at.saturating_add(length) } else { at })
+            TimeSpan::new(at, if length > MAX_CLOCK_SPAN { at.saturating_add(length) } else { at })
         }
         (Some(date), _) => date.span,
         (None, Some(clock)) => clock.span,
         (None, None) => return Ok(None),
     };
     // A day, or a part of one: "on Friday in the morning".
-    let whole = span.end.since(span.start) > EXACT || clock.is_none();
+    let whole = span.end.since(span.start) > MAX_CLOCK_SPAN || clock.is_none();
     let text = if whole { period(span, &question.now) } else { moment(span.start, &question.now) };
     let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &newest.reading));
     let newest = (*newest).clone();
@@ -526,7 +532,7 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
         signals: Signals {
             coverage: newest.coverage.of_content,
             cosine: newest.cosine.unwrap_or(0.0),
-            margin: margin(pooled),
+            margin: rank_margin(pooled),
             fits: 1.0,
             thing,
             known: question.content.known_share(),

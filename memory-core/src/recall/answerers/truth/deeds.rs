@@ -1,6 +1,6 @@
-//! Whether something happened: by the event that tells of it best, or of its not being done.
+//! Answers whether something happened: by the event that reports or denies it best.
 
-use super::{SAYS_IT, said};
+use super::{MIN_YES_COVERAGE, verdict_candidate};
 use crate::language::english::states::{Scale, same, state};
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::Tense;
@@ -12,11 +12,15 @@ use crate::recall::stance::{asked_predicate, is_intransitive, is_nobody};
 use crate::recall::telling::{has_other_actor, is_done_by_another, lacks_asked_deed, relevant_clauses};
 use crate::{Kind, ReadError};
 
-/// From here an event speaks of a thing of which it is asked whether there is any.
-const EXISTS: f32 = 0.5;
+/// Minimum similarity of an event to a thing whose existence is asked about.
+const MIN_EXISTENCE_SIMILARITY: f32 = 0.5;
 
-/// What happened says yes, and what was told not to happen says no; of a state, only what names one.
-pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
+/// Answers yes by what happened, and no by what was told not to happen. For a state, only an event that names one
+/// counts.
+pub(super) fn verdict_by_deeds(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
@@ -32,8 +36,9 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
     let existing = clause.subject.as_ref().filter(|subject| {
         subject.determiner.as_deref() == Some("any") && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be")
     });
-    let holds =
-        |found: &RetrievedEvent| existing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= EXISTS);
+    let holds = |found: &RetrievedEvent| {
+        existing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_EXISTENCE_SIMILARITY)
+    };
     let tells = |found: &&RetrievedEvent| {
         !found.reading.only_asks()
             && holds(found)
@@ -46,19 +51,19 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
     let mut ranked: Vec<&RetrievedEvent> = pooled.iter().filter(tells).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
     let Some(best) = ranked.first() else { return Ok(None) };
-    if best.coverage.of_content < SAYS_IT {
+    if best.coverage.of_content < MIN_YES_COVERAGE {
         return Ok(None);
     }
     let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     // Of events that suit about as well, the newest holds.
-    let near = ranked
-        .iter()
-        .filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
+    let near = ranked.iter().filter(|found| {
+        found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= MIN_YES_COVERAGE - 0.1
+    });
     let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb, clause), found.span().start, found.id()))
     else {
         return Ok(None);
     };
-    let latest = ranked.iter().filter(|found| found.coverage.of_content >= SAYS_IT - 0.1);
+    let latest = ranked.iter().filter(|found| found.coverage.of_content >= MIN_YES_COVERAGE - 0.1);
     let latest = latest.max_by_key(|found| (found.span().start, found.id()));
     let without = latest.filter(|found| denies_existence(&found.reading, &verb, clause));
     let newest = without.unwrap_or(newest);
@@ -77,5 +82,5 @@ pub(super) fn told(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Op
         || states_other_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.negated_verb();
-    Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+    Ok(Some(verdict_candidate(pool, chosen, yes, pooled, "what was told of it")))
 }
