@@ -100,7 +100,7 @@ impl Content {
             }
             // "In front of you" is wherever the robot looks.
             let behind = words.iter().skip_while(|other| other.range.start <= word.range.start);
-            let of_you = word.is("front") && behind.map(|word| word.text.as_str()).take(2).eq(["of", "you"]);
+            let of_you = word.has_text("front") && behind.map(|word| word.text.as_str()).take(2).eq(["of", "you"]);
             if of_you {
                 continue;
             }
@@ -110,7 +110,7 @@ impl Content {
                 continue;
             }
             // "Who takes care of the cat?": the care is no thing.
-            let support = word.is("care") && items.last().is_some_and(|item| item.lemma == "take");
+            let support = word.has_text("care") && items.last().is_some_and(|item| item.lemma == "take");
             if support || items.iter().any(|item| item.lemma == word.lemma) {
                 continue;
             }
@@ -398,7 +398,7 @@ thread_local! {
 
 /// Returns the term id of the stem of a word.
 fn stem_id(word: &str) -> TermId {
-    STEM_CACHE.with_borrow_mut(|known| known.get(word, || term_of(word)))
+    STEM_CACHE.with_borrow_mut(|known| known.get_or_insert_with(word, || term_of(word)))
 }
 
 /// Similarity of two words, from 0 to 1: the same word, the same stem, or similar in the lexicon.

@@ -18,8 +18,8 @@ use crate::{Intent, TraceStep};
 /// Minimum confidence of a candidate that another candidate excludes.
 const MIN_CONTRADICTED_CONFIDENCE: f32 = 0.5;
 
-/// The answer and why, or why there is none.
-pub(super) enum Decision {
+/// The chosen answer, or the reason why there is none.
+pub(super) enum AnswerDecision {
     Answered(Candidate),
     None { confidence: f32, reason: String },
 }
@@ -30,7 +30,7 @@ pub(super) fn decide(
     candidates: Vec<Candidate>,
     intent: Intent,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
+) -> AnswerDecision {
     match question.query.ablation.without_reconciling {
         true => decide_by_confidence(candidates, trace),
         false => compare_candidates(question, candidates, intent, trace),
@@ -42,7 +42,7 @@ fn compare_candidates(
     mut candidates: Vec<Candidate>,
     intent: Intent,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
+) -> AnswerDecision {
     // A quotation is no answer where another layer has the very thing that was asked for. It may bear it out.
     let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= calibration::ANSWERED;
     let quotations = match candidates.iter().any(tells) {
@@ -70,7 +70,7 @@ fn compare_candidates(
     }
     let chosen = if newest_holds { 0 } else { best_supported(question, &candidates, &quotations, intent) };
     let best = match reconcile(question, candidates, chosen, quotations, newest_holds, trace) {
-        Decision::Answered(best) => best,
+        AnswerDecision::Answered(best) => best,
         none => return none,
     };
     // A name, a place, a number or a time was asked for, and a sentence without one is none.
@@ -120,7 +120,7 @@ fn reconcile(
     quotations: Vec<Candidate>,
     newest_holds: bool,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
+) -> AnswerDecision {
     let first = candidates.remove(chosen);
     let (mut agreeing, mut others): (Vec<Candidate>, Vec<Candidate>) = (Vec::new(), Vec::new());
     for other in candidates.into_iter().chain(quotations) {
@@ -165,7 +165,7 @@ fn reconcile(
                 best.confidence = confidence;
                 if confidence < MIN_CONTRADICTED_CONFIDENCE {
                     let reason = format!("memory contradicts itself: {:?} and {:?}", best.text, other.text);
-                    return Decision::None { confidence, reason };
+                    return AnswerDecision::None { confidence, reason };
                 }
                 format!("{} says otherwise and is less likely", layer_description(other.layer))
             }
@@ -180,7 +180,7 @@ fn reconcile(
         };
         best.reason = format!("{}; {reason}", best.reason);
     }
-    Decision::Answered(best)
+    AnswerDecision::Answered(best)
 }
 
 fn describe_candidates(candidates: &[Candidate]) -> String {
@@ -195,7 +195,7 @@ fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
 }
 
 /// Chooses the candidate of the greatest confidence and compares it with no other.
-fn decide_by_confidence(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> Decision {
+fn decide_by_confidence(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     let best =
         candidates.into_iter().reduce(|best, other| if other.confidence > best.confidence { other } else { best });
     match best {
@@ -204,17 +204,17 @@ fn decide_by_confidence(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) 
     }
 }
 
-fn answer_above_threshold(best: Candidate, trace: &mut Vec<TraceStep>) -> Decision {
+fn answer_above_threshold(best: Candidate, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     if best.confidence < calibration::ANSWERED {
         let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
         return decline_as_insufficient(best.confidence, reason, trace);
     }
-    Decision::Answered(best)
+    AnswerDecision::Answered(best)
 }
 
-fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> Decision {
+fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     add_trace_step(trace, "insufficiency", reason.clone());
-    Decision::None { confidence, reason }
+    AnswerDecision::None { confidence, reason }
 }
 
 /// Returns whether a candidate states how something is, so that the newest statement holds.

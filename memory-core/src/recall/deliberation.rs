@@ -106,7 +106,7 @@ impl Deliberation {
         let proposal = self.proposals.get(proposal).ok_or(VerdictError::NotProposed)?;
         let evidence = self.merge_evidence(self.find_evidence(named)?, &proposal.evidence);
         let reworded = wording.filter(|_| proposal.choice.is_none());
-        let reworded = reworded.filter(|text| wording::says_the_same(text, &proposal.text, &self.question));
+        let reworded = reworded.filter(|text| wording::is_paraphrase(text, &proposal.text, &self.question));
         let answer = Answer {
             answer: Some(reworded.unwrap_or(&proposal.text).to_owned()),
             choice: proposal.choice,

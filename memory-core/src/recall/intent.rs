@@ -55,7 +55,7 @@ pub(super) fn answer_modality(asked: &Asked) -> (Option<Modality>, Option<bool>)
         seen |= VISUAL_WORDS.contains(&lemma) && !(lemma == "look" && asked.ask == Ask::Truth);
         heard |= SOUND_WORDS.contains(&lemma);
         // "Tell me" and "what is it called" ask for no speech.
-        let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.is("me"));
+        let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.has_text("me"));
         spoken |= SPEECH_WORDS.contains(&lemma) && !polite && lemma != "call";
     }
     // Where the robot went is known from what it saw.

@@ -50,7 +50,7 @@ pub use symbolic::serve;
 
 use self::answerers::poses;
 use self::candidate::{Candidate, Layer, Signals};
-use self::decision::{Decision, decide};
+use self::decision::{AnswerDecision, decide};
 use self::gather::{RetrievedEvents, retrieve, trace_step};
 use self::options::OptionVectors;
 use self::pool::{EventPool, RetrievedEvent};
@@ -277,7 +277,7 @@ fn conclude_open_question(
     let of_a_time = gathered.placed && gathered.cue.is_none();
     let nearest = candidates.first().filter(|_| !of_a_time).map(|best| best.evidence.clone()).unwrap_or_default();
     match decide(question, candidates, intent, trace) {
-        Decision::Answered(best) => {
+        AnswerDecision::Answered(best) => {
             // The evidence of a procedure is the sessions that it was mined from. Other search results say nothing
             // about it.
             let evidence = match best.layer {
@@ -294,7 +294,7 @@ fn conclude_open_question(
                 by_option: Vec::new(),
             }
         }
-        Decision::None { confidence, reason } => Conclusion {
+        AnswerDecision::None { confidence, reason } => Conclusion {
             answer: None,
             choice: None,
             confidence,

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::language::english::closed::{is_one_of, joined_number, number_word};
+use crate::language::english::closed::{combine_numbers, is_one_of, number_word};
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::token::{Token, TokenKind, tokens};
+use crate::language::english::token::{Token, TokenKind, tokenise};
 
 /// A number with its unit and the noun that it measures.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub(super) struct Quantity {
 
 /// Extracts the quantities of a text.
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
-    let tokens = tokens(text);
+    let tokens = tokenise(text);
     let mut found = Vec::new();
     let mut changes: Vec<usize> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         }
         let (mut value, mut at, mut token) = (value, at, token);
         while continue_number(Some(value).filter(|_| glued.is_empty()), spoken(at + 1)) {
-            value = joined_number(value, spoken(at + 1).unwrap_or(value));
+            value = combine_numbers(value, spoken(at + 1).unwrap_or(value));
             at += 1;
             token = &tokens[at];
         }
@@ -127,7 +127,7 @@ fn hundredths_after(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
 
 /// Returns whether two number words in a row are one number.
 fn continue_number(first: Option<f64>, second: Option<f64>) -> bool {
-    first.zip(second).is_some_and(|(first, second)| (joined_number(first, second) - second).abs() > 0.0)
+    first.zip(second).is_some_and(|(first, second)| (combine_numbers(first, second) - second).abs() > 0.0)
 }
 
 /// Returns the canonical name of a unit.

@@ -7,7 +7,7 @@ use jiff::Zoned;
 use super::content::Content;
 use super::intent;
 use crate::index::{Holding, Search};
-use crate::language::english::closed::{ABSENT, CHANGING, PARTS_OF_DAYS, PROFESSIONS, SUMMING};
+use crate::language::english::closed::{ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS};
 use crate::language::english::question::{Ask, Asked, Cue, is_request, understand};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
@@ -109,16 +109,16 @@ impl<'a> Question<'a> {
         content.discount_class(asked.class.as_ref());
         match asked.ask {
             Ask::Change => {
-                content.remove_words(CHANGING);
+                content.remove_words(CHANGE_WORDS);
                 content.discount_unknown_deeds();
             }
-            Ask::Action if asked.habitual => content.remove_words(PARTS_OF_DAYS),
+            Ask::Action if asked.habitual => content.remove_words(RECURRING_TIMES),
             // "What is the date of …?": the date is the answer, not the subject.
             Ask::Time => content.remove_words(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>()),
-            Ask::Summary => content.remove_words(SUMMING),
+            Ask::Summary => content.remove_words(SUMMARY_VERBS),
             Ask::Owner => content.remove_words(&["belong"]),
-            Ask::Person if asks_absent(&asked) => content.remove_words(ABSENT),
-            Ask::Thing if asks_profession(&asked) => content.remove_words(PROFESSIONS),
+            Ask::Person if asks_absent(&asked) => content.remove_words(ABSENCE_WORDS),
+            Ask::Thing if asks_profession(&asked) => content.remove_words(PROFESSION_NOUNS),
             _ => {}
         }
         Self {
@@ -248,7 +248,7 @@ fn question_tense(text: &str) -> Tense {
 /// Returns whether "you" addresses a request and is not its subject: "can you please sum up the day?".
 fn is_addressee(words: &[Word], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| words.get(before));
-    let mut behind = words[at + 1..].iter().skip_while(|word| word.tag == Tag::Adverb || word.is("please"));
+    let mut behind = words[at + 1..].iter().skip_while(|word| word.tag == Tag::Adverb || word.has_text("please"));
     before.is_some_and(|word| word.tag == Tag::Modal) && behind.next().is_some_and(|word| is_request(&word.text))
 }
 
@@ -267,7 +267,7 @@ fn time_describes_thing(text: &str, phrase: &TimePhrase) -> bool {
 pub(super) fn asks_profession(asked: &Asked) -> bool {
     let clause = &asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    let profession = |noun: &NounPhrase| PROFESSIONS.contains(&noun.head.as_str());
+    let profession = |noun: &NounPhrase| PROFESSION_NOUNS.contains(&noun.head.as_str());
     let of_name = |noun: &NounPhrase| {
         let whose = noun.owner.as_deref().or(noun.of.as_deref());
         profession(noun) && whose.is_some_and(super::reading::is_person)
@@ -300,7 +300,7 @@ pub(super) fn intersection(a: TimeSpan, b: TimeSpan) -> Option<TimeSpan> {
 fn noun_phrases_of(asked: &Asked) -> Vec<NounPhrase> {
     let mut found: Vec<NounPhrase> = Vec::new();
     let mut add = |noun: &NounPhrase| {
-        for noun in noun.all() {
+        for noun in noun.coordinated() {
             let general = noun.is_pronoun()
                 || matches!(
                     noun.head.as_str(),

@@ -9,12 +9,12 @@ use jiff::tz::TimeZone;
 
 pub(super) use self::places::{Placement, ThingPlace, can_be_place};
 use super::quantities::{Quantity, quantities};
-use crate::language::english::closed::{PLACING, is_one_of};
+use crate::language::english::closed::{PLACE_PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
 use crate::language::english::time::{ToldTime, told_times_by_clause};
-use crate::language::english::token::{TokenKind, tokens};
+use crate::language::english::token::{TokenKind, tokenise};
 use crate::{Event, Kind};
 
 /// An event with its grammar.
@@ -59,7 +59,7 @@ impl ParsedEvent {
             sentences.iter().flat_map(|sentence| &sentence.clauses).any(brings_from_shop).then(|| "buy".into()),
         );
         let mut add = |text: &str| {
-            for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
+            for token in tokenise(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
                 let lemma = lemma(&token.text, Tag::Noun);
                 if !lemmas.iter().any(|(known, _)| *known == lemma) {
                     lemmas.push((lemma, Tag::Name));
@@ -124,7 +124,8 @@ impl ParsedEvent {
             && clauses.any(|clause| {
                 // "It is late", "it rains": nothing is meant.
                 let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-                let placed = clause.adjuncts.iter().any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+                let placed =
+                    clause.adjuncts.iter().any(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
                 clause.objects.iter().any(anaphor) || clause.subject.as_ref().is_some_and(anaphor) && is && placed
             })
     }
@@ -140,7 +141,7 @@ impl ParsedEvent {
                     None | Some(Category::Time | Category::Quantity | Category::Act | Category::Attribute)
                 )
         };
-        let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::all);
+        let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::coordinated);
         let subjects = self.clauses().filter_map(|clause| clause.subject.as_ref());
         let found = objects.chain(subjects).find(thing)?;
         // Where it stands is in another text.
@@ -166,7 +167,7 @@ impl ParsedEvent {
                 && is_person(noun)
                 && own.as_ref().is_none_or(|own| own.head != noun.head && !own.modifiers.contains(&noun.head))
         };
-        let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::all).filter(other);
+        let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated).filter(other);
         let first = named.next()?;
         named.all(|noun| noun.head == first.head).then(|| name_phrase(&capitalise(&first.head)))
     }
@@ -295,7 +296,13 @@ pub(super) fn is_anaphor(noun: &NounPhrase) -> bool {
 /// Returns the noun phrases of a clause.
 pub(super) fn arguments(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-    clause.subject.iter().filter(|_| !clause.inherited).chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all)
+    clause
+        .subject
+        .iter()
+        .filter(|_| !clause.inherited)
+        .chain(&clause.objects)
+        .chain(adjuncts)
+        .flat_map(NounPhrase::coordinated)
 }
 
 /// Returns whether a noun phrase omits a noun that was named before: "two lamps are on, the third one is off", "Ben
@@ -367,7 +374,7 @@ fn capitalise(word: &str) -> String {
 
 /// Returns a name as a noun phrase.
 pub(super) fn name_phrase(name: &str) -> NounPhrase {
-    let words: Vec<String> = tokens(name)
+    let words: Vec<String> = tokenise(name)
         .into_iter()
         .filter(|token| token.kind != TokenKind::Mark)
         .map(|token| lemma(&token.text, Tag::Noun))

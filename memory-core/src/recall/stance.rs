@@ -3,9 +3,9 @@
 use super::likeness::{best_phrase_similarity, phrase_similarity};
 use super::question::Question;
 use super::reading::{ParsedEvent, arguments, can_be_place, is_anaphor, is_person};
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, state};
+use crate::language::english::states::{PAIN_VERBS, StateScale, WELLNESS_WORDS, is_ailment, same_state, state_of_word};
 use crate::language::english::syntax::{Adjunct, Clause, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::ToldTime;
@@ -38,7 +38,7 @@ pub(super) fn asks_about_use(clause: &Clause) -> bool {
 /// Returns whether a clause acts on no other thing: "does it run?", "is he running a temperature?", and not "did she
 /// run a shop?".
 pub(super) fn is_intransitive(clause: &Clause) -> bool {
-    clause.objects.iter().all(|object| state(&object.head).is_some() || is_ailment(&object.head))
+    clause.objects.iter().all(|object| state_of_word(&object.head).is_some() || is_ailment(&object.head))
 }
 
 /// Returns the state or deed that a clause asks about: "locked", "work". "In the hallway" is none.
@@ -46,7 +46,7 @@ pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Optio
     // "Is there a new cup?" does not ask whether it is there, and "is it there?" does.
     let behind = |at: usize| clause.subject.as_ref().is_none_or(|subject| subject.range.start < at);
     let complements = clause.complements.iter().filter(|(word, range)| word != "there" || behind(range.start));
-    let complement = complements.map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    let complement = complements.map(|(word, _)| word.as_str()).find(|word| state_of_word(word).is_some());
     let verb = clause.verb.as_ref();
     // "Is he going there?" asks for no state.
     let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str()).filter(|verb| *verb != "go");
@@ -57,14 +57,14 @@ pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Optio
         .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end)
         // "Is the new cup here?" does not ask whether something is new.
         // "Did she go sailing?" does not ask whether she is gone.
-        .filter(|word| !modifies_noun(clause, word) && !word.is("there"))
+        .filter(|word| !modifies_noun(clause, word) && !word.has_text("there"))
         .filter(|word| {
-            word.lemma != "go" || word.is("gone") || clause.adjuncts.iter().any(|it| it.preposition == "to")
+            word.lemma != "go" || word.has_text("gone") || clause.adjuncts.iter().any(|it| it.preposition == "to")
         });
     let mut participle = participle
         .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
         .map(|word| word.text.as_str());
-    let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
+    let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state_of_word(head).is_some());
     // "Has he still got a headache?" asks whether he is ill.
     let object = object.or_else(|| clause.objects.iter().any(|object| is_ailment(&object.head)).then_some("ill"));
     // "Is she still with us?"
@@ -81,8 +81,8 @@ pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Optio
         .or(object)
         .or_else(|| right().then_some("ok"))
         .map(str::to_owned)
-        .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
-        .or_else(|| participle.find(|word| state(word).is_some()).map(str::to_owned))
+        .or_else(|| main.filter(|verb| state_of_word(verb).is_some()).map(str::to_owned))
+        .or_else(|| participle.find(|word| state_of_word(word).is_some()).map(str::to_owned))
         .or_else(|| {
             // "Can I use it?" asks whether it works.
             let uses = main.is_some_and(|verb| matches!(verb, "use" | "ring" | "function" | "light" | "start"));
@@ -97,7 +97,7 @@ pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Optio
 
 /// Returns whether a word stands inside a noun phrase, before its head.
 pub(super) fn modifies_noun(clause: &Clause, word: &Word) -> bool {
-    let nouns = clause.subject.iter().chain(&clause.objects).flat_map(NounPhrase::all);
+    let nouns = clause.subject.iter().chain(&clause.objects).flat_map(NounPhrase::coordinated);
     nouns
         .chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun))
         .any(|noun| noun.range.start <= word.range.start && word.range.end < noun.range.end && word.lemma != noun.head)
@@ -123,7 +123,7 @@ pub(super) fn contradicts_premise(question: &Question<'_>, reading: &ParsedEvent
         main.start <= word.range.start
             && word.range.end <= main.end
             && matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun)
-            && state(&word.lemma).is_some()
+            && state_of_word(&word.lemma).is_some()
     });
     let Some(word) = states.next() else { return false };
     let thing = question.asked.clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
@@ -157,7 +157,8 @@ pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, readin
 /// hall.
 pub(super) fn is_about_other_place(asked: &Clause, told: &Clause, reading: &ParsedEvent) -> bool {
     let places = |clause: &Clause| -> Vec<NounPhrase> {
-        let placing = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+        let placing =
+            clause.adjuncts.iter().filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
         placing.map(|adjunct| adjunct.noun.clone()).filter(|noun| can_be_place(noun) && !is_person(noun)).collect()
     };
     let (asked, told) = (places(asked), places(told));
@@ -188,11 +189,13 @@ pub(super) fn clause_stance(
     // "The fever is gone": a state may itself be what is told of.
     let ails = |noun: &NounPhrase| {
         is_ailment(&noun.head)
-            && state(predicate).is_some_and(|(scale, _)| scale == Scale::Well)
+            && state_of_word(predicate).is_some_and(|(scale, _)| scale == StateScale::Well)
             && noun.owner.as_deref().is_none_or(is_it)
     };
-    let of_state =
-        clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true) || ails(subject));
+    let of_state = clause
+        .subject
+        .as_ref()
+        .is_some_and(|subject| same_state(predicate, &subject.head) == Some(true) || ails(subject));
     // "My throat is sore": who has it is ill.
     let of_body = |noun: &NounPhrase| {
         let part = lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
@@ -206,12 +209,12 @@ pub(super) fn clause_stance(
         return None;
     }
     // "My ear hurts", "my ear is all right again".
-    if let Some((Scale::Well, well)) = state(predicate)
+    if let Some((StateScale::Well, well)) = state_of_word(predicate)
         && clause.subject.as_ref().is_some_and(of_body)
         && let Some(verb) = verb.filter(|verb| verb.modal.is_none() && !verb.future)
     {
-        let pains = PAINING.contains(&verb.lemma.as_str());
-        let is_fine = |word: &str| FINE.contains(&word);
+        let pains = PAIN_VERBS.contains(&verb.lemma.as_str());
+        let is_fine = |word: &str| WELLNESS_WORDS.contains(&word);
         let right = || reading.text(&clause.range).to_lowercase().contains("all right");
         let fine = !pains && (clause.complements.iter().any(|(word, _)| is_fine(word)) || right());
         if pains || fine {
@@ -223,12 +226,14 @@ pub(super) fn clause_stance(
         let useless = matches!(verb.modal.as_deref(), Some("can" | "could"))
             && verb.negated
             && OPERATING_VERBS.contains(&verb.lemma.as_str());
-        return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
+        return state_of_word(predicate)
+            .filter(|(scale, _)| useless && *scale == StateScale::Working)
+            .map(|(_, end)| !end);
     }
     // Who drives off is here no more.
-    if let Some((Scale::There, here)) = state(predicate)
+    if let Some((StateScale::There, here)) = state_of_word(predicate)
         && is_person(thing)
-        && clause.subject.as_ref().is_some_and(|subject| subject.all().any(is_it))
+        && clause.subject.as_ref().is_some_and(|subject| subject.coordinated().any(is_it))
         && subject_leaves(clause)
     {
         return (!refers_to_future(clause, reading)).then_some(!here);
@@ -241,7 +246,7 @@ pub(super) fn clause_stance(
             Some(Category::Act | Category::Event | Category::Time | Category::Communication | Category::Group)
         )
     };
-    if let (Some((Scale::On, on)), Some(verb)) = (state(predicate), verb)
+    if let (Some((StateScale::On, on)), Some(verb)) = (state_of_word(predicate), verb)
         && takes_place()
     {
         let off = verb.lemma == "cancel" || verb.lemma == "call" && verb.particle.as_deref() == Some("off");
@@ -274,28 +279,33 @@ pub(super) fn clause_stance(
         (use_of && adjunct.noun.modifiers.is_empty()).then_some(if out { "broken" } else { "work" })
     }));
     for word in words {
-        let word = if is_ailment(word) && state(word).is_none() { "ill" } else { word };
-        if let Some(alike) = same(predicate, word) {
+        let word = if is_ailment(word) && state_of_word(word).is_none() { "ill" } else { word };
+        if let Some(alike) = same_state(predicate, word) {
             return Some(alike != negated);
         }
         // What is lit or runs works; what is off may work as well.
-        if let (Some((Scale::Working, works)), Some((Scale::On, true))) = (state(predicate), state(word)) {
+        if let (Some((StateScale::Working, works)), Some((StateScale::On, true))) =
+            (state_of_word(predicate), state_of_word(word))
+        {
             return Some(works != negated);
         }
         // What stays off does not work.
         let stays = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stay" | "remain"));
-        if let (Some((Scale::Working, works)), Some((Scale::On, false)), true) = (state(predicate), state(word), stays)
+        if let (Some((StateScale::Working, works)), Some((StateScale::On, false)), true) =
+            (state_of_word(predicate), state_of_word(word), stays)
         {
             return Some(works == negated);
         }
         // A flat tyre or torch does not do.
-        if let (Some((Scale::Working, works)), Some((Scale::Charged, false))) = (state(predicate), state(word)) {
+        if let (Some((StateScale::Working, works)), Some((StateScale::Charged, false))) =
+            (state_of_word(predicate), state_of_word(word))
+        {
             return Some(works == negated);
         }
     }
     // "It does not ring", "it runs again": what a thing does tells whether it works.
-    let (scale, end) = state(predicate)?;
-    if scale != Scale::Working {
+    let (scale, end) = state_of_word(predicate)?;
+    if scale != StateScale::Working {
         return None;
     }
     let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject))?;

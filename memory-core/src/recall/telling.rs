@@ -8,10 +8,10 @@ use super::reading::{ParsedEvent, arguments, is_elliptic, is_person};
 use super::stance::stance;
 use crate::Kind;
 use crate::index::{stem, words};
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::states::{Scale, same, state};
+use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
@@ -114,8 +114,9 @@ pub(super) fn is_done_by_another(question: &Question<'_>, reading: &ParsedEvent)
         .filter_map(|subject| reading.resolve(subject))
         .filter(|doer| is_person(doer) && doer.kind == NounKind::Name)
         .collect();
-    let is_other =
-        |doer: &NounPhrase| doer.all().all(|one| phrase_similarity(actor, one, reading) < MIN_SAME_NAME_SIMILARITY);
+    let is_other = |doer: &NounPhrase| {
+        doer.coordinated().all(|one| phrase_similarity(actor, one, reading) < MIN_SAME_NAME_SIMILARITY)
+    };
     // Who is called by a role in the question has another name in the text: only a text that names both tells them apart.
     let named =
         reading.lemmas[..reading.own_words.min(reading.lemmas.len())].iter().any(|(lemma, _)| *lemma == actor.head);
@@ -137,7 +138,7 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
         clause.complements.iter().filter(|_| becomes && clause.objects.is_empty()).find_map(|(word, _)| item_of(word));
     if let Some(item) = complement.filter(|item| item.documents == 0) {
         let tells = |lemma: &str| {
-            word_similarity(&item.lemma, lemma) >= MIN_NAME_SIMILARITY || same(&item.lemma, lemma).is_some()
+            word_similarity(&item.lemma, lemma) >= MIN_NAME_SIMILARITY || same_state(&item.lemma, lemma).is_some()
         };
         return reading.lemmas.iter().all(|(lemma, _)| !tells(lemma));
     }
@@ -149,9 +150,9 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
     let item = verb.and_then(|verb| item_of(&verb.lemma));
     // Who asked does not say so, who mended it says that it works, and who lives there is from there.
     let shown = |lemma: &str| {
-        SAYING.contains(&lemma)
+        SPEECH_VERBS.contains(&lemma)
             || matches!(lemma, "ask" | "wonder" | "live" | "reside")
-            || state(lemma).is_some_and(|(scale, good)| good || scale != Scale::Working)
+            || state_of_word(lemma).is_some_and(|(scale, good)| good || scale != StateScale::Working)
     };
     // "Why did she give it up?": giving is told of much.
     let whole = |item: &ContentItem| question.ask() == Ask::Reason && item.phrasal.is_some();

@@ -2,9 +2,9 @@
 
 use super::closed::number_word;
 use super::question::{Ask, Asked, Occurrence, Order, understand};
-use super::states::same;
+use super::states::same_state;
 use super::syntax::{Clause, parse};
-use super::tag::{Tag, words};
+use super::tag::{Tag, tag_words};
 
 const NONE: [String; 0] = [];
 
@@ -13,7 +13,7 @@ fn clauses(text: &str) -> Vec<Clause> {
 }
 
 fn tag_of(text: &str, word: &str) -> Option<Tag> {
-    words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
+    tag_words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn words_get_their_class_from_what_stands_around_them() {
 #[test]
 fn base_forms_follow_the_class() {
     let lemma = |text: &str, word: &str| {
-        words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma)
+        tag_words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma)
     };
     for (text, word, base) in [
         ("The mice were gone.", "mice", "mouse"),
@@ -86,7 +86,8 @@ fn noun_phrases_keep_owner_number_and_what_they_are_of() {
     assert_eq!((object.head.as_str(), object.number, object.plural), ("jar", Some(3.0), true));
     assert_eq!(object.of.as_ref().map(|of| of.head.as_str()), Some("honey"));
     let pair = clauses("A fork and a spoon lie on the tray.").remove(0);
-    let heads: Vec<_> = pair.subject.iter().flat_map(|noun| noun.all()).map(|noun| noun.head.as_str()).collect();
+    let heads: Vec<_> =
+        pair.subject.iter().flat_map(|noun| noun.coordinated()).map(|noun| noun.head.as_str()).collect();
     assert_eq!(heads, ["fork", "spoon"], "{pair:#?}");
 }
 
@@ -252,8 +253,8 @@ fn states_of_one_scale_are_the_same_or_opposite() {
         ("open", "locked", None),
         ("green", "open", None),
     ] {
-        assert_eq!(same(a, b), alike, "{a}, {b}");
-        assert_eq!(same(b, a), alike, "{b}, {a}");
+        assert_eq!(same_state(a, b), alike, "{a}, {b}");
+        assert_eq!(same_state(b, a), alike, "{b}, {a}");
     }
 }
 

@@ -158,7 +158,7 @@ fn persons_in_clauses(reading: &ParsedEvent, is: impl Fn(&Clause) -> bool) -> Ve
             .iter()
             .filter(|adjunct| is_accompaniment(&adjunct.preposition))
             .map(|adjunct| &adjunct.noun);
-        let persons = clause.subject.iter().chain(with).flat_map(NounPhrase::all);
+        let persons = clause.subject.iter().chain(with).flat_map(NounPhrase::coordinated);
         for noun in persons.filter(|noun| is_person(noun) && noun.kind == NounKind::Name) {
             if !found.iter().any(|(known, _)| phrase_similarity(known, noun, reading) >= MIN_PERSON_SIMILARITY) {
                 found.push((noun.clone(), reading.phrase_text(noun)));
@@ -178,7 +178,7 @@ fn persons_together(reading: &ParsedEvent) -> Vec<String> {
 fn names_attendees(clause: &Clause, reading: &ParsedEvent) -> bool {
     let with = |clause: &Clause| {
         let mut nouns = clause.adjuncts.iter().filter(|adjunct| is_accompaniment(&adjunct.preposition));
-        nouns.any(|adjunct| !adjunct.noun.also.is_empty() && adjunct.noun.all().any(is_person))
+        nouns.any(|adjunct| !adjunct.noun.also.is_empty() && adjunct.noun.coordinated().any(is_person))
     };
     let several =
         |clause: &Clause| clause.subject.as_ref().is_some_and(|subject| !subject.also.is_empty()) || with(clause);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::language::english::closed::MONEY;
+use crate::language::english::closed::AMBIGUOUS_MONEY_UNITS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase};
@@ -205,7 +205,7 @@ pub(super) fn has_unit_class_of(of: &str, quantity: &Quantity, reading: &ParsedE
 fn is_in_unit_class(class: &str, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
     let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
-    let money = class == "monetary_unit" && MONEY.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
+    let money = class == "monetary_unit" && AMBIGUOUS_MONEY_UNITS.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
     signed
         || money
         || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
@@ -214,7 +214,7 @@ fn is_in_unit_class(class: &str, quantity: &Quantity, reading: &ParsedEvent) -> 
 
 /// Returns the noun directly before a number: "size 38".
 fn noun_before<'r>(reading: &'r ParsedEvent, quantity: &Quantity) -> Option<&'r str> {
-    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
     let noun = nouns.find(|noun| noun.range.end == quantity.range.end && noun.range.start < quantity.range.start)?;
     noun.modifiers.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())).then_some(noun.head.as_str())
 }

@@ -1,7 +1,7 @@
 //! Answers whether two things of one kind are in one place: each at its latest told place.
 
 use crate::ReadError;
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::answerers::places::{reference_certainty, same_place};
 use crate::recall::answerers::quote::join_list;
@@ -25,7 +25,8 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
     let Some(kind) = clause.subject.as_ref().filter(|subject| subject.plural) else { return Ok(None) };
     // "Are both lamps in the cellar?"
     let both = kind.determiner.as_deref() == Some("both") || kind.number.is_some_and(|number| number >= 2.0);
-    let there = clause.adjuncts.iter().find(|adjunct| both && PLACING.contains(&adjunct.preposition.as_str()));
+    let there =
+        clause.adjuncts.iter().find(|adjunct| both && PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
     if !clause.adjuncts.iter().any(|adjunct| same(&adjunct.noun)) && there.is_none() {
         return Ok(None);
     }
@@ -39,7 +40,7 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
     all.sort_by_key(|found| (found.span().start, found.id()));
     let mut things: Vec<NounPhrase> = Vec::new();
     for found in &all {
-        let nouns = found.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        let nouns = found.reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
         for noun in nouns.filter(|noun| !noun.modifiers.is_empty() && !noun.plural) {
             let known = things.iter().any(|thing| thing.modifiers == noun.modifiers);
             if !known && word_similarity(&kind.head, &noun.head) >= MIN_PLACE_CERTAINTY && things.len() < MAX_THINGS {

@@ -3,7 +3,7 @@
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Occurrence;
-use crate::language::english::states::{Scale, state};
+use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Relation, Tense, moment, on_day};
 use crate::recall::answerers::places::capitalised;
@@ -119,9 +119,9 @@ fn state_onset(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError
     let Some(thing) = clause.subject.as_ref().filter(|subject| !subject.is_pronoun()) else { return Ok(None) };
     let becomes =
         verb.auxiliary_only || matches!(verb.lemma.as_str(), "get" | "become" | "fall" | "go" | "turn" | "feel");
-    let told = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    let told = clause.complements.iter().map(|(word, _)| word.as_str()).find(|word| state_of_word(word).is_some());
     // "When was it mended?": when it was first known to work again.
-    let mended = verb.passive && matches!(state(&verb.lemma), Some((Scale::Working, true)));
+    let mended = verb.passive && matches!(state_of_word(&verb.lemma), Some((StateScale::Working, true)));
     let told = told.or(mended.then_some(verb.lemma.as_str()));
     let becomes = becomes || mended;
     if let Some(told) = told.filter(|_| becomes && clause.objects.is_empty()) {
@@ -261,7 +261,7 @@ fn clauses_about<'r>(person: &'r NounPhrase, reading: &'r ParsedEvent) -> impl I
     reading.clauses().filter(move |clause| {
         let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
         subject.is_some_and(|subject| {
-            subject.all().any(|noun| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY)
+            subject.coordinated().any(|noun| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY)
         })
     })
 }

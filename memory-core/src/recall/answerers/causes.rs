@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::language::english::question::Ask;
-use crate::language::english::states::state;
+use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -120,7 +120,7 @@ pub(in crate::recall) fn explaining_clause(reading: &ParsedEvent) -> Option<&Cla
 
 /// Returns whether a clause says that all is well with something.
 fn says_all_well(clause: &Clause) -> bool {
-    let good = |word: &str| state(word).is_some_and(|(_, good)| good);
+    let good = |word: &str| state_of_word(word).is_some_and(|(_, good)| good);
     clause.verb.as_ref().is_some_and(|verb| !verb.negated && !verb.past && (good(&verb.lemma) || verb.lemma == "be"))
         && (clause.complements.iter().any(|(word, _)| good(word))
             || clause.verb.as_ref().is_some_and(|verb| good(&verb.lemma)))
@@ -135,7 +135,7 @@ pub(in crate::recall) fn faulty_thing<'a>(question: &'a Question<'_>) -> Option<
     let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
     // "What made him ill?"
     let made = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "make" | "get" | "cause"));
-    let bad = clause.complements.iter().any(|(word, _)| state(word).is_some_and(|(_, good)| !good));
+    let bad = clause.complements.iter().any(|(word, _)| state_of_word(word).is_some_and(|(_, good)| !good));
     let made = clause.objects.first().filter(|_| made && bad && question.asked.subject_is_asked);
     // "Why was it dead?", "why did it not work?"
     let why = question.ask() == Ask::Reason
@@ -143,7 +143,7 @@ pub(in crate::recall) fn faulty_thing<'a>(question: &'a Question<'_>) -> Option<
             || clause
                 .verb
                 .as_ref()
-                .is_some_and(|verb| verb.negated && state(&verb.lemma).is_some_and(|(_, good)| good)));
+                .is_some_and(|verb| verb.negated && state_of_word(&verb.lemma).is_some_and(|(_, good)| good)));
     let why = clause.subject.as_ref().filter(|subject| why && !subject.is_pronoun());
     adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
 }

@@ -161,7 +161,7 @@ fn best_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, Re
 fn compared_times(question: &Question<'_>) -> Option<(ComparedTime, ComparedTime, bool)> {
     let words = &question.asked.words;
     let joint = words.iter().rposition(|word| matches!(word.text.as_str(), "or" | "than"))?;
-    let than = words[joint].is("than");
+    let than = words[joint].has_text("than");
     let (before, behind) = (words[joint].range.start, words[joint].range.end);
     let own = |from: usize, to: usize| {
         let mut inside =

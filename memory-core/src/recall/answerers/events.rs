@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, parse};
@@ -406,7 +406,7 @@ fn occurs_only_as_modifier(lemma: &str, text: &str) -> bool {
 /// Returns the speaker whose words are asked for: "what did the guard say about the gate?".
 fn asked_speaker<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
-    let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()) && !verb.passive);
+    let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()) && !verb.passive);
     let open = matches!(question.ask(), Ask::Thing | Ask::Description | Ask::Action);
     clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
 }
@@ -421,7 +421,7 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
             || steps_below_class(&name, &speaker.head).is_some()
     });
     let told = reading.clauses().any(|clause| {
-        let says = clause.verb.as_ref().is_some_and(|verb| SAYING.contains(&verb.lemma.as_str()));
+        let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()));
         says && clause
             .subject
             .as_ref()

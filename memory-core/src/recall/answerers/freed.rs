@@ -94,7 +94,7 @@ fn helper(reading: &ParsedEvent) -> Option<String> {
     let frees = |clause: &&Clause| {
         let acts = clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, FREEING_VERBS) && !verb.negated);
         let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-        acts && clause.objects.iter().chain(adjuncts).flat_map(NounPhrase::all).any(robot)
+        acts && clause.objects.iter().chain(adjuncts).flat_map(NounPhrase::coordinated).any(robot)
     };
     let clause = reading.clauses().find(frees)?;
     let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)?;

@@ -100,7 +100,7 @@ fn is_deed_of(person: &NounPhrase, reading: &ParsedEvent) -> bool {
     let entity = reading.event.entity.as_deref().map(name_phrase);
     let subjects = reading.clauses().filter_map(|clause| clause.subject.as_ref()).filter_map(|it| reading.resolve(it));
     entity.as_ref().is_some_and(is_person)
-        || subjects.flat_map(|it| it.all().cloned().collect::<Vec<_>>()).any(|it| is_person(&it))
+        || subjects.flat_map(|it| it.coordinated().cloned().collect::<Vec<_>>()).any(|it| is_person(&it))
 }
 
 /// Returns the words of a deed without its actor.

@@ -1,6 +1,6 @@
 //! Answers what somebody must not eat, drink or take: what was told to harm them.
 
-use crate::language::english::closed::{HARMFUL, INDEFINITE, is_one_of};
+use crate::language::english::closed::{HARM_WORDS, INDEFINITE_PRONOUNS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -87,14 +87,14 @@ fn asked_person_and_food<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhra
 /// gets a rash from nuts".
 fn harmful_thing<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r ParsedEvent) -> Option<&'r NounPhrase> {
     let verb = clause.verb.as_ref().filter(|verb| !verb.past)?;
-    let is_harm = |word: &str| HARMFUL.contains(&word);
+    let is_harm = |word: &str| HARM_WORDS.contains(&word);
     let of_speaker = reading
         .event
         .entity
         .as_deref()
         .is_some_and(|entity| phrase_similarity(person, &name_phrase(entity), reading) >= MIN_PERSON_SIMILARITY);
     let is_them = |noun: &NounPhrase| {
-        noun.all().any(|noun| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY)
+        noun.coordinated().any(|noun| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY)
             || of_speaker && matches!(noun.head.as_str(), "i" | "me")
             || noun.is_pronoun()
                 && reading
@@ -115,9 +115,10 @@ fn harmful_thing<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Parse
         let stands = is_them(subject) && TOLERANCE_VERBS.contains(&verb.lemma.as_str());
         // "She cannot have anything with milk."
         let object = clause.objects.first().filter(|_| stands);
-        let whole =
-            object.filter(|object| is_one_of(&object.head, INDEFINITE)).and_then(|_| adjunct(&["with", "of", "in"]));
-        let named = object.filter(|object| !object.is_pronoun() && !is_one_of(&object.head, INDEFINITE));
+        let whole = object
+            .filter(|object| is_one_of(&object.head, INDEFINITE_PRONOUNS))
+            .and_then(|_| adjunct(&["with", "of", "in"]));
+        let named = object.filter(|object| !object.is_pronoun() && !is_one_of(&object.head, INDEFINITE_PRONOUNS));
         return agrees.then_some(subject).or(whole).or(named);
     }
     if is_them(subject) && (said || noun) {

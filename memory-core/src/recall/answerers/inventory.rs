@@ -3,7 +3,7 @@
 use crate::Kind;
 use crate::ReadError;
 use crate::language::english::question::Ask;
-use crate::language::english::states::{Scale, state};
+use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -86,7 +86,8 @@ fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candida
     events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let mut known: Vec<(NounPhrase, bool, RetrievedEvent)> = Vec::new();
     for found in events.iter().filter(|found| !found.reading.only_asks()) {
-        let subjects = found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::all);
+        let subjects =
+            found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::coordinated);
         for noun in subjects {
             let owner = noun.owner.as_deref().unwrap_or(noun);
             let Some(person) = found.reading.resolve(owner).filter(|it| it.kind == NounKind::Name && is_person(it))
@@ -126,7 +127,7 @@ fn asked_state_of_persons(question: &Question<'_>) -> Option<String> {
         .is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated && !verb.past);
     let bare = clause.objects.is_empty() && clause.adjuncts.is_empty() && question.named.is_empty();
     let wanted = asked_predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
-    state(&wanted).filter(|(scale, _)| matches!(scale, Scale::Well | Scale::Awake)).map(|_| wanted)
+    state_of_word(&wanted).filter(|(scale, _)| matches!(scale, StateScale::Well | StateScale::Awake)).map(|_| wanted)
 }
 
 /// Returns whether a question asks which things are broken and names none.
@@ -142,17 +143,17 @@ fn asks_for_broken_things(question: &Question<'_>) -> bool {
     }
     let texts: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let out_of_order = texts.windows(3).any(|three| three == ["out", "of", "order"]);
-    let told = asked_predicate(clause, question).and_then(|word| state(&word));
+    let told = asked_predicate(clause, question).and_then(|word| state_of_word(&word));
     // "What broke?" asks what happened.
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
     let bad =
-        told.is_some_and(|(scale, works)| scale == Scale::Working && works == question.asked.negated_verb()) && is;
+        told.is_some_and(|(scale, works)| scale == StateScale::Working && works == question.asked.negated_verb()) && is;
     // "What has to be repaired?"
     let due = clause.verb.as_ref().is_some_and(|verb| {
         verb.passive
             && !verb.negated
             && matches!(verb.modal.as_deref(), Some("must" | "should"))
-            && matches!(state(&verb.lemma), Some((Scale::Working, true)))
+            && matches!(state_of_word(&verb.lemma), Some((StateScale::Working, true)))
     });
     let needs = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "need")
         && texts

@@ -1,7 +1,7 @@
 //! Answers whether a fault was repaired: "does it still drip?", after somebody put a new washer into it.
 
 use crate::language::english::closed::is_one_of;
-use crate::language::english::states::{Scale, state};
+use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::best_phrase_similarity;
@@ -82,7 +82,9 @@ impl AskedFault {
             return None;
         }
         let has = |word: &str| question.asked.words.iter().any(|one| one.text == word);
-        let works = stated.and_then(|(_, predicate)| state(predicate)).filter(|(scale, _)| *scale == Scale::Working);
+        let works = stated
+            .and_then(|(_, predicate)| state_of_word(predicate))
+            .filter(|(scale, _)| *scale == StateScale::Working);
         if let Some((_, true)) = works
             && (has("again") || has("now") || has("yet"))
         {
@@ -103,7 +105,7 @@ impl AskedFault {
             _ => return None,
         };
         // "Does it still work?" asks for no trouble.
-        let good = words.iter().any(|word| state(word).is_some_and(|(_, good)| good));
+        let good = words.iter().any(|word| state_of_word(word).is_some_and(|(_, good)| good));
         (!words.is_empty() && !good).then_some(Self { words, asks_well: false })
     }
 

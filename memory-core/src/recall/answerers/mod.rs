@@ -75,7 +75,8 @@ pub(super) fn propose(
     let seen: Vec<RetrievedEvent>;
     let found = match question.ask() {
         Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
-            let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
+            let around =
+                matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
             let tells = |found: &&RetrievedEvent| {
                 let event = &found.reading.event;
                 // Nor is what a place is called anything that is there.

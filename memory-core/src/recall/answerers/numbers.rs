@@ -130,7 +130,9 @@ fn names_head(reading: &ParsedEvent, head: &str) -> bool {
 pub(super) fn asks_sum(question: &Question<'_>) -> bool {
     let words = &question.asked.words;
     words.iter().any(|word| matches!(word.text.as_str(), "altogether" | "overall" | "total" | "combined"))
-        || words.windows(2).any(|pair| pair[0].is("all") && (pair[1].is("together") || pair[1].is("told")))
+        || words
+            .windows(2)
+            .any(|pair| pair[0].has_text("all") && (pair[1].has_text("together") || pair[1].has_text("told")))
 }
 
 /// Returns the two times of "how many more came today than yesterday?".
@@ -140,5 +142,5 @@ fn compared_times(question: &Question<'_>) -> Option<(TimeSpan, TimeSpan)> {
         matches!(pair[0].text.as_str(), "many" | "much") && matches!(pair[1].text.as_str(), "more" | "fewer" | "less")
     });
     let [first, second] = question.phrases.as_slice() else { return None };
-    (more && words.iter().any(|word| word.is("than"))).then_some((first.named, second.named))
+    (more && words.iter().any(|word| word.has_text("than"))).then_some((first.named, second.named))
 }

@@ -89,7 +89,7 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
     let words = &question.asked.words;
     let orders = ["before", "after"];
     let split = words.windows(3).position(|three| {
-        orders.contains(&three[0].text.as_str()) && three[1].is("or") && orders.contains(&three[2].text.as_str())
+        orders.contains(&three[0].text.as_str()) && three[1].has_text("or") && orders.contains(&three[2].text.as_str())
     });
     let Some(split) = split else { return Ok(None) };
     let event = |range: std::ops::Range<usize>| -> Result<Option<RetrievedEvent>, ReadError> {
@@ -278,13 +278,13 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
 /// Answers in which order things happened: the things of the matching events, by their first times.
 pub(in crate::recall) fn sequence(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
-    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
+    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].has_text("of"))
         || question.asked.words.iter().any(|word| matches!(word.text.as_str(), "sequence"))
         || question
             .asked
             .words
             .windows(2)
-            .any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
+            .any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].has_text("order"));
     if !asks {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Extracts the parts of an event that can answer a question: persons, owners, things, colours.
 
 use crate::Kind;
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
@@ -94,9 +94,12 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
     for clause in telling.into_iter().chain(reading.clauses()) {
-        let acting = clause.subject.iter().flat_map(NounPhrase::all);
-        let others =
-            clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
+        let acting = clause.subject.iter().flat_map(NounPhrase::coordinated);
+        let others = clause
+            .objects
+            .iter()
+            .flat_map(NounPhrase::coordinated)
+            .chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = match (subject_asked, seen) {
             (true, _) => acting.collect(),
             (false, true) => acting.chain(others).collect(),
@@ -152,7 +155,7 @@ fn is_addressed(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
 /// Returns whether the question is about somebody's speech. A person says or asks something whatever it is about.
 fn asks_about_speech(question: &Question<'_>) -> bool {
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    SAYING.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
+    SPEECH_VERBS.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
 }
 
 /// Returns whether a text is about things only, and not about its speaker.
@@ -182,7 +185,7 @@ fn denies_possession(question: &Question<'_>, clause: &Clause, reading: &ParsedE
     let meant = |noun: &NounPhrase| question.named.iter().any(|named| phrase_similarity(named, noun, reading) >= 0.7);
     let without = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "without" && meant(&adjunct.noun));
     let denied = clause.verb.as_ref().is_some_and(|verb| verb.negated)
-        && clause.objects.iter().flat_map(NounPhrase::all).any(meant);
+        && clause.objects.iter().flat_map(NounPhrase::coordinated).any(meant);
     without || denied
 }
 
@@ -213,7 +216,7 @@ fn asked_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
 fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     // "What is her daughter called?": who is somebody's daughter, by name.
     if let Some(role) = asked_role(question) {
-        let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
         return nouns().find_map(|noun| person_in_role(role, noun, reading)).into_iter().collect();
     }
     let Some(class) = &question.asked.class else { return Vec::new() };
@@ -244,7 +247,7 @@ fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String
         let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
         actor.is_some_and(|actor| {
             told.is_some_and(|told| {
-                told.all().all(|told| phrase_similarity(actor, told, reading) < MIN_PERSON_SIMILARITY)
+                told.coordinated().all(|told| phrase_similarity(actor, told, reading) < MIN_PERSON_SIMILARITY)
             })
         })
     };

@@ -236,7 +236,7 @@ pub(super) fn reference_certainty(
     let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
     let before = called.iter().filter(|other| other.span().start < found.span().start);
     let precise = before.filter_map(|other| {
-        let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
         let of_kind = nouns
             .filter(|noun| {
                 !noun.modifiers.is_empty() && phrase_similarity(&head, noun, &other.reading) >= MIN_THING_SIMILARITY

@@ -11,7 +11,7 @@ use super::places::{capitalised, located_phrase};
 use crate::episodic::visited;
 use crate::index::{Holding, MappedPlace, SearchQuery};
 use crate::language::english::question::{Ask, Occurrence};
-use crate::language::english::space::{Spatial, at_place, listed, spatial};
+use crate::language::english::space::{SpatialQuestion, at_place, join_list, spatial_question};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::moment;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -50,15 +50,15 @@ pub(in crate::recall) fn answer(
         return Ok(None);
     }
     let question = pool.question;
-    let asked = spatial(&question.asked);
+    let asked = spatial_question(&question.asked);
     match (question.ask(), asked) {
-        (_, Some(Spatial::Apart(one, other))) => distance_between(pool, &one, &other),
+        (_, Some(SpatialQuestion::Apart(one, other))) => distance_between(pool, &one, &other),
         (Ask::Place, _) => latest_location(pool, pooled, told),
-        (Ask::Times, Some(Spatial::Around { noun, inside })) => count_visits(pool, &noun, inside),
-        (Ask::Thing | Ask::Description | Ask::Action, Some(Spatial::Around { noun, inside })) => {
+        (Ask::Times, Some(SpatialQuestion::Around { noun, inside })) => count_visits(pool, &noun, inside),
+        (Ask::Thing | Ask::Description | Ask::Action, Some(SpatialQuestion::Around { noun, inside })) => {
             things_in_area(pool, &noun, inside)
         }
-        (Ask::Person, Some(Spatial::Around { noun, inside })) if question.asked.cue.is_none() => {
+        (Ask::Person, Some(SpatialQuestion::Around { noun, inside })) if question.asked.cue.is_none() => {
             persons_at(pool, &noun, inside)
         }
         _ => Ok(None),
@@ -468,7 +468,7 @@ pub(super) fn list_candidate(
     }
     let names: Vec<String> = things.iter().map(|(thing, _)| thing.clone()).collect();
     let evidence = things.into_iter().map(|(_, found)| found).collect();
-    let text = capitalised(&listed(&names));
+    let text = capitalised(&join_list(&names));
     let known = pool.question.content.known_share();
     Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason.to_owned()))
 }

@@ -8,7 +8,9 @@ use crate::episodic::gist::{Line, Topic, joined};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
 use crate::language::english::question::{Ask, Occurrence, Order};
-use crate::language::english::space::{Spatial, at_place, listed, named_place as named_in, place_name, spatial};
+use crate::language::english::space::{
+    SpatialQuestion, at_place, join_list, named_place as named_in, place_name, spatial_question,
+};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range, length, moment};
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -55,8 +57,8 @@ pub(in crate::recall) fn answer(
                 _ => Ok(None),
             }
         }
-        Ask::Thing | Ask::Description | Ask::Action => match spatial(&question.asked) {
-            Some(Spatial::Around { noun, inside: true }) if named_place(pool, &noun).is_none() => {
+        Ask::Thing | Ask::Description | Ask::Action => match spatial_question(&question.asked) {
+            Some(SpatialQuestion::Around { noun, inside: true }) if named_place(pool, &noun).is_none() => {
                 things_seen_at(pool, &noun)
             }
             _ => Ok(None),
@@ -95,8 +97,8 @@ fn asked_place(question: &Question<'_>) -> Option<NounPhrase> {
                 "be" | "go" | "come" | "drive" | "stay" | "arrive" | "get" | "spend" | "stand" | "move"
             )
     });
-    match spatial(&question.asked).filter(|_| there) {
-        Some(Spatial::Around { noun, inside: true }) => Some(noun),
+    match spatial_question(&question.asked).filter(|_| there) {
+        Some(SpatialQuestion::Around { noun, inside: true }) => Some(noun),
         _ => None,
     }
 }
@@ -365,7 +367,7 @@ fn places_in_order(pool: &EventPool<'_>, bound: TimeSpan) -> Result<Option<Candi
     if places.is_empty() {
         return Ok(None);
     }
-    let (text, count) = (capitalised(&listed(&places)), places.len());
+    let (text, count) = (capitalised(&join_list(&places)), places.len());
     let reason = format!("{count} {} in order of arrival", if count == 1 { "place" } else { "places" });
     let known = pool.question.content.known_share();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
@@ -396,7 +398,7 @@ fn things_seen_at(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Cand
     if evidence.is_empty() {
         return Ok(None);
     }
-    let text = capitalised(&listed(&names));
+    let text = capitalised(&join_list(&names));
     let known = pool.question.content.known_share();
     let reason = "in view while the pictures showed that place".to_owned();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason)))

@@ -1,6 +1,6 @@
 //! Quotations as answers, and how well they fit.
 
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -48,7 +48,7 @@ pub(in crate::recall) fn may_contain_answer(question: &Question<'_>, reading: &P
     match question.ask() {
         Ask::Place => {
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
-            adjuncts.any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
+            adjuncts.any(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()))
         }
         Ask::Amount | Ask::Count | Ask::Times => numbers() && names_counted(question, reading),
         Ask::Length => numbers() || !reading.times.is_empty(),

@@ -1,7 +1,7 @@
 //! Ranks events for a question beyond words and meaning.
 
 use crate::index::{stem, words};
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
@@ -52,7 +52,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -
         (Some(true), Kind::Text) | (None, _) => 1.0,
         // Nobody says anything there.
         (Some(true), Kind::Object | Kind::State | Kind::Sound) => 0.5,
-        (Some(true), _) if found.reading.verbs.iter().all(|verb| !SAYING.contains(&verb.as_str())) => 0.5,
+        (Some(true), _) if found.reading.verbs.iter().all(|verb| !SPEECH_VERBS.contains(&verb.as_str())) => 0.5,
         (Some(true), _) => 0.75,
         (Some(false), Kind::Text) => 0.8,
         (Some(false), Kind::Sound) => 1.05,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::language::english::question::Ask;
-use crate::language::english::states::state;
+use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::quote::quotation;
@@ -146,7 +146,7 @@ fn states_constraint(clause: &Clause) -> bool {
     let unable = verb.negated && matches!(verb.modal.as_deref(), Some("can" | "could" | "will" | "would"));
     let must =
         matches!(verb.modal.as_deref(), Some("must")) || matches!(verb.lemma.as_str(), "need" | "lack" | "require");
-    let bad = |word: &str| state(word).is_some_and(|(_, good)| !good);
+    let bad = |word: &str| state_of_word(word).is_some_and(|(_, good)| !good);
     let ill = verb.auxiliary_only && !verb.negated && clause.complements.iter().any(|(word, _)| bad(word))
         || bad(&verb.lemma);
     let too = clause.objects.iter().chain(&clause.subject).any(is_excess);

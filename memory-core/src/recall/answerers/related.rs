@@ -51,7 +51,7 @@ fn two_persons(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
         return None;
     }
     let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
-    let mut persons = nouns.flat_map(NounPhrase::all).filter(|noun| is_person(noun) && !noun.is_pronoun());
+    let mut persons = nouns.flat_map(NounPhrase::coordinated).filter(|noun| is_person(noun) && !noun.is_pronoun());
     let one = persons.next()?.clone();
     let other = persons.next()?.clone();
     Some((one, other))
@@ -84,7 +84,7 @@ fn relation_strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent
 
 fn nouns(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all);
+    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::coordinated);
     all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
 }
 

@@ -69,7 +69,7 @@ pub(super) fn roles_between(question: &Question<'_>, reading: &ParsedEvent) -> V
         || clause.complements.iter().any(|(word, _)| word == "related" || word == "relate");
     let names = clause.subject.iter().chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun)).filter(|_| asks);
     let names: Vec<&NounPhrase> = names.filter(|noun| noun.kind == NounKind::Name).collect();
-    let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+    let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
     names.iter().find_map(|name| nouns().find_map(|noun| role_beside_name(name, noun, reading))).into_iter().collect()
 }
 

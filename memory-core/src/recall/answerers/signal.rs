@@ -1,6 +1,6 @@
 //! Answers what was wrong with the picture or the sound: "did your camera give you trouble?".
 
-use crate::language::english::faults::{self, Faulty};
+use crate::language::english::faults::{self, FaultySignal};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::moment;
@@ -61,7 +61,7 @@ fn reports_signal_fault(reading: &ParsedEvent) -> bool {
     let event = &reading.event;
     let told = || {
         let (words, _) = parse(&event.text, &[]);
-        event.kind == Kind::State && event.entity.is_none() && faults::of_signal(words.iter()).is_some()
+        event.kind == Kind::State && event.entity.is_none() && faults::faulty_signal(words.iter()).is_some()
     };
     event.attributes.contains_key("signal") || told()
 }
@@ -77,9 +77,9 @@ fn asked_modality(question: &Question<'_>) -> Option<Option<Modality>> {
     }
     let main = &question.asked.main;
     let words = question.asked.words.iter();
-    match faults::of_signal(words.filter(|word| main.start <= word.range.start && word.range.end <= main.end))? {
-        Faulty::Picture => Some(Some(Modality::Visual)),
-        Faulty::Sound => Some(Some(Modality::Audio)),
-        Faulty::Either => Some(None),
+    match faults::faulty_signal(words.filter(|word| main.start <= word.range.start && word.range.end <= main.end))? {
+        FaultySignal::Picture => Some(Some(Modality::Visual)),
+        FaultySignal::Sound => Some(Some(Modality::Audio)),
+        FaultySignal::Either => Some(None),
     }
 }

@@ -1,7 +1,7 @@
 //! Answers with a summary of a time span, or of what is remembered about somebody or something.
 
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -83,7 +83,7 @@ pub(in crate::recall) fn restricts_only_time(question: &Question<'_>) -> bool {
 fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Item = &'q NounPhrase> {
     let clause = &question.asked.clause;
     let happened = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "happen" | "occur" | "go"));
-    let placed = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+    let placed = clause.adjuncts.iter().filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
     placed.map(|adjunct| &adjunct.noun).filter(move |noun| happened && !is_person(noun))
 }
 

@@ -11,7 +11,10 @@ use super::presence::{is_named_now, naming_events, visits_by_pictures};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
 use crate::language::english::question::Ask;
-use crate::language::english::space::{SEEING, Spatial, at_place, listed, moved, place_name, saw_itself, spatial};
+use crate::language::english::space::{
+    PERCEPTION_VERBS, SpatialQuestion, asks_robot_perception, at_place, join_list, place_name, robot_route,
+    spatial_question,
+};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
@@ -65,7 +68,7 @@ pub(in crate::recall) enum TripAnswer {
 /// Answers "what did you see on the way to the kitchen?" or "whom did you meet between the hall and the office?".
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, ReadError> {
     let question = pool.question;
-    let cue = question.asked.cue.is_some() && moved(&question.asked).is_none();
+    let cue = question.asked.cue.is_some() && robot_route(&question.asked).is_none();
     if cue || question.asked.habitual || question.tense == Tense::Future {
         return Ok(TripAnswer::NotAsked);
     }
@@ -76,7 +79,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, Read
     if !(kind || asks_for_places(pool)) || !asks_for_observations(pool) {
         return Ok(TripAnswer::NotAsked);
     }
-    let Some(Spatial::OnTheWay { from, to, either }) = spatial(&question.asked) else {
+    let Some(SpatialQuestion::OnTheWay { from, to, either }) = spatial_question(&question.asked) else {
         return Ok(TripAnswer::NotAsked);
     };
     let trip = match (&from, &to) {
@@ -103,7 +106,11 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, Read
 pub(in crate::recall) fn told_encounters(found: &[RetrievedEvent]) -> Vec<RetrievedEvent> {
     let tells = |found: &&RetrievedEvent| {
         found.reading.event.kind == Kind::Text
-            && found.reading.lemmas.iter().any(|(lemma, _)| lemma == "way" || SEEING.contains(&lemma.as_str()))
+            && found
+                .reading
+                .lemmas
+                .iter()
+                .any(|(lemma, _)| lemma == "way" || PERCEPTION_VERBS.contains(&lemma.as_str()))
     };
     found.iter().filter(tells).cloned().collect()
 }
@@ -122,7 +129,7 @@ fn asks_for_observations(pool: &EventPool<'_>) -> bool {
         let whatever = clause.subject.is_none() || pool.question.ask() == Ask::Truth;
         whatever && clause.verb.as_ref().is_some_and(|it| matches!(it.lemma.as_str(), "be" | "happen"))
     };
-    saw_itself(clause) || happens()
+    asks_robot_perception(clause) || happens()
 }
 
 /// Widens a time bound to include trips that ended inside it.
@@ -312,7 +319,7 @@ fn verify_seen(
     reason: &str,
 ) -> Option<Candidate> {
     let clause = &pool.question.asked.clause;
-    let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !saw_itself(clause)));
+    let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !asks_robot_perception(clause)));
     let anything = |noun: &NounPhrase| {
         noun.is_pronoun()
             || matches!(noun.head.as_str(), "anything" | "something" | "anyone" | "anybody" | "somebody" | "thing")
@@ -389,7 +396,7 @@ fn passed_places(pool: &EventPool<'_>, trip: &Trip, reason: String) -> Result<Op
     if evidence.is_empty() {
         return Ok(None);
     }
-    let text = capitalised(&listed(&places.iter().map(|place| with_article(place)).collect::<Vec<_>>()));
+    let text = capitalised(&join_list(&places.iter().map(|place| with_article(place)).collect::<Vec<_>>()));
     let known = pool.question.content.known_share();
     Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
 }

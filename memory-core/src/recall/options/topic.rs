@@ -5,7 +5,7 @@
 
 use super::words::{Speaks, softmax};
 use super::{OptionVectors, OptionWeights};
-use crate::language::english::closed::TOPICS;
+use crate::language::english::closed::TOPIC_NOUNS;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
@@ -59,9 +59,9 @@ fn asks_for_topic(question: &Question<'_>) -> bool {
     let main = &question.asked.main;
     let words = question.asked.words.iter();
     let mut inside = words.filter(|word| word.range.start >= main.start && word.range.end <= main.end);
-    let is_topic = |lemma: &str| TOPICS.contains(&lemma);
+    let is_topic = |lemma: &str| TOPIC_NOUNS.contains(&lemma);
     let last = inside.clone().next_back();
-    let about = last.is_some_and(|word| word.is("about")) && question.speech == Some(true);
+    let about = last.is_some_and(|word| word.has_text("about")) && question.speech == Some(true);
     if !about && !inside.any(|word| word.tag == Tag::Noun && is_topic(&word.lemma)) {
         return false;
     }

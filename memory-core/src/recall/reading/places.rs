@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{MIN_OTHER_SENSE_SHARE, ParsedEvent, is_anaphor, is_person};
 use crate::Value;
-use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
+use crate::language::english::closed::{PLACE_PREPOSITIONS, SOURCE_PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 
@@ -67,8 +67,9 @@ impl ParsedEvent {
         let subject = clause.subject.as_ref().and_then(meant);
         // "Mia and I slept in the attic": both did.
         let others: Vec<NounPhrase> =
-            clause.subject.iter().flat_map(NounPhrase::all).skip(1).filter_map(meant).collect();
-        let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(meant).collect();
+            clause.subject.iter().flat_map(NounPhrase::coordinated).skip(1).filter_map(meant).collect();
+        let objects: Vec<NounPhrase> =
+            clause.objects.iter().flat_map(NounPhrase::coordinated).filter_map(meant).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
         // What is moved is what is then somewhere; without an object it is the subject itself.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
@@ -202,7 +203,7 @@ fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)>
     let mut found: Vec<(Placement, Range<usize>, &NounPhrase)> = Vec::new();
     let mut last: Option<&Adjunct> = None;
     for adjunct in &clause.adjuncts {
-        let placement = if is_one_of(&adjunct.preposition, LEAVING) {
+        let placement = if is_one_of(&adjunct.preposition, SOURCE_PREPOSITIONS) {
             Some(Placement::From)
         } else if is_place_preposition(&adjunct.preposition) {
             Some(Placement::At)
@@ -241,8 +242,11 @@ fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)>
 }
 
 fn is_place_preposition(preposition: &str) -> bool {
-    is_one_of(preposition, PLACING)
-        || preposition.split(' ').next_back().is_some_and(|last| is_one_of(last, PLACING) && !matches!(last, "by"))
+    is_one_of(preposition, PLACE_PREPOSITIONS)
+        || preposition
+            .split(' ')
+            .next_back()
+            .is_some_and(|last| is_one_of(last, PLACE_PREPOSITIONS) && !matches!(last, "by"))
 }
 
 /// Returns whether a noun can be a location. A moment or a manner cannot.
@@ -279,7 +283,7 @@ fn is_measure(noun: &NounPhrase) -> bool {
 pub(in crate::recall) fn with_preposition(place: &str) -> String {
     let place = place.trim();
     let first = place.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if is_one_of(&first, PLACING) {
+    if is_one_of(&first, PLACE_PREPOSITIONS) {
         place.to_owned()
     } else if is_one_of(&first, &["the", "a", "an", "my", "his", "her", "our", "their"])
         || place.starts_with(char::is_uppercase)

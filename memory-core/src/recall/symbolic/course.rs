@@ -134,8 +134,8 @@ pub(super) fn as_command(step: &Step) -> String {
             said.push_str(&text[word.range.clone()]);
             // A verb may follow: "takes the cup and fills it", "slowly pours".
             expected = word.tag == Tag::Conjunction
-                || word.is(",")
-                || word.is("then")
+                || word.has_text(",")
+                || word.has_text("then")
                 || verbs == 0 && word.tag == Tag::Adverb;
         }
     }

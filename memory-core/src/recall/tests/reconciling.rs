@@ -3,7 +3,7 @@
 use super::contract::MORNING;
 use super::home::home;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::decision::{Decision, decide};
+use crate::recall::decision::{AnswerDecision, decide};
 use crate::recall::question::Question;
 use crate::recall::reader::Reader;
 use crate::{Ablation, Intent, Query, TraceStep};
@@ -31,8 +31,8 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let mut trace = Vec::new();
     let decision = decide(&question, candidates, Intent::Factual, &mut trace);
     let decision = match decision {
-        Decision::Answered(best) => Ok(best),
-        Decision::None { reason, .. } => Err(reason),
+        AnswerDecision::Answered(best) => Ok(best),
+        AnswerDecision::None { reason, .. } => Err(reason),
     };
     (decision, trace)
 }

@@ -21,7 +21,7 @@ impl PartOfSpeech {
     }
 
     pub(super) fn of_file(file: u8) -> Self {
-        Category::of_file(file).part()
+        Category::from_file(file).part_of_speech()
     }
 }
 

@@ -8,11 +8,11 @@ mod kind;
 
 use std::ops::Range;
 
-use self::alternatives::{alternatives, among_options, quotes};
+use self::alternatives::{asks_among_options, find_alternatives, quotations};
 use self::asides::without_asides;
-use self::cue::{called, cue, spoken_before};
-use self::ellipsis::completed;
-use self::kind::kind;
+use self::cue::{addressee, preceding_statement, take_cue};
+use self::ellipsis::complete_from_previous;
+use self::kind::answer_kind;
 use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
@@ -137,13 +137,13 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     let (words, sentences) = parse(as_why.as_deref().unwrap_or(plain), times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
-    let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
+    let mut cue = take_cue(&words, &sentence).or_else(|| preceding_statement(&words, &sentences, place));
     let mut clause = asking_clause(&sentence, cue.as_ref());
     // "What does she do every morning?": how often is no object.
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
     is_what(&mut clause);
-    if let Some((whole, start)) = completed(&clause, &sentences, place) {
+    if let Some((whole, start)) = complete_from_previous(&clause, &sentences, place) {
         clause = whole;
         main.start = start;
     }
@@ -166,7 +166,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
             main.end = cue.range.start;
         }
     }
-    let called = called(&words, &main);
+    let called = addressee(&words, &main);
     if let Some(called) = &called {
         clause.objects.retain(|noun| !called.contains(&noun.range.start));
         if called.start <= main.start {
@@ -186,7 +186,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         scale: None,
         habitual: is_habitual(&words),
         alternatives: Vec::new(),
-        quotes: quotes(text),
+        quotes: quotations(text),
         among_options: false,
         clause,
         main,
@@ -197,9 +197,9 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
     asked.class = asked.class.map(|class| one_of_them(&asked.sentences, &asked.clause, &class).unwrap_or(class));
     asked.occurrence = occurrence(&asked.words).or_else(|| had_been(&asked.clause));
     asked.scale = scale(&asked.words, &asked.main);
-    asked.among_options = among_options(&asked);
-    asked.alternatives = alternatives(&asked);
-    asked.ask = kind(&mut asked);
+    asked.among_options = asks_among_options(&asked);
+    asked.alternatives = find_alternatives(&asked);
+    asked.ask = answer_kind(&mut asked);
     asked
 }
 
@@ -220,7 +220,7 @@ fn is_what(clause: &mut Clause) {
     owner.range.start = range.end + 1;
     let mut what = subject.clone();
     what.range.start = range.end + 1;
-    clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common(&name) });
+    clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common_noun(&name) });
     clause.objects.push(what);
 }
 

@@ -1,7 +1,7 @@
 //! Numbers in digits and in words.
 
 use super::tokens::Token;
-use crate::language::english::closed::{TENS, UNITS};
+use crate::language::english::closed::{NUMBER_WORDS_OF_TENS, NUMBER_WORDS_TO_NINETEEN};
 
 const ORDINALS: [&str; 20] = [
     "zeroth",
@@ -31,10 +31,10 @@ pub(crate) fn number(word: &str) -> Option<i64> {
     if word.len() <= 6 && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
         return word.parse().ok();
     }
-    if let Some(place) = place_in(&UNITS, word) {
+    if let Some(place) = place_in(&NUMBER_WORDS_TO_NINETEEN, word) {
         return Some(place);
     }
-    if let Some(place) = place_in(&TENS, word) {
+    if let Some(place) = place_in(&NUMBER_WORDS_OF_TENS, word) {
         return Some(20 + 10 * place);
     }
     match word {
@@ -53,7 +53,7 @@ fn place_in(words: &[&str], word: &str) -> Option<i64> {
 pub(super) fn whole_number(tokens: &[Token]) -> Option<(usize, i64)> {
     let first = number(&tokens.first()?.text)?;
     let tens = first >= 20 && first % 10 == 0 && !tokens[0].text.as_bytes()[0].is_ascii_digit();
-    let units = tokens.get(1).filter(|_| tens).and_then(|token| place_in(&UNITS, &token.text));
+    let units = tokens.get(1).filter(|_| tens).and_then(|token| place_in(&NUMBER_WORDS_TO_NINETEEN, &token.text));
     match units {
         Some(units @ 1..10) => Some((2, first + units)),
         _ => Some((1, first)),
@@ -75,6 +75,6 @@ pub(super) fn ordinal(tokens: &[Token]) -> Option<(usize, i64)> {
         "thirtieth" => return Some((1, 30)),
         _ => {}
     }
-    let tens = 20 + 10 * place_in(&TENS, &first.text)?;
+    let tens = 20 + 10 * place_in(&NUMBER_WORDS_OF_TENS, &first.text)?;
     place_in(&ORDINALS, second).filter(|units| (1..10).contains(units)).map(|units| (2, tens + units))
 }

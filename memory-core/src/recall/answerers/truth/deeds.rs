@@ -1,7 +1,7 @@
 //! Answers whether something happened: by the event that reports or denies it best.
 
 use super::{MIN_YES_COVERAGE, verdict_candidate};
-use crate::language::english::states::{Scale, same, state};
+use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::Candidate;
@@ -25,11 +25,11 @@ pub(super) fn verdict_by_deeds(
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
     // That somebody must not do it says as well that it is not allowed.
-    let named = |word: &String| state(word).is_none_or(|(scale, _)| scale != Scale::Allowed);
+    let named = |word: &String| state_of_word(word).is_none_or(|(scale, _)| scale != StateScale::Allowed);
     let state = asked_predicate(clause, question).filter(|_| is).filter(named);
     let names = |found: &RetrievedEvent| {
         let mut told = found.reading.lemmas.iter();
-        state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
+        state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same_state(state, lemma).is_some()))
     };
     let planned = |found: &RetrievedEvent| question.tense == Tense::Past && only_plans(question, &found.reading);
     // "Was there any salt in it?" is not answered by what it is in.

@@ -1,7 +1,7 @@
 //! Answers whether a thing is in a state: by a later repair, else by the newest event that reports the state.
 
 use super::{MIN_THING_SIMILARITY, MIN_YES_COVERAGE, verdict_candidate};
-use crate::language::english::states::{Scale, same, state};
+use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
@@ -73,7 +73,7 @@ pub(super) fn verdict_by_state(
     all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
     all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for found in &all {
-        let allowed = state(predicate).is_some_and(|(scale, _)| scale == Scale::Allowed);
+        let allowed = state_of_word(predicate).is_some_and(|(scale, _)| scale == StateScale::Allowed);
         let follows = || spoken_after_deed(thing, found, &all);
         if let Some(holds) =
             stance_on_it(predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
@@ -108,10 +108,11 @@ pub(super) fn verdict_by_state(
 
 /// Returns whether seeing somebody do something shows that they are here.
 fn seen_presence(predicate: &str, thing: &NounPhrase, reading: &ParsedEvent) -> Option<bool> {
-    let (scale, here) = state(predicate)?;
-    let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption) && scale == Scale::There && is_person(thing);
+    let (scale, here) = state_of_word(predicate)?;
+    let seen =
+        matches!(reading.event.kind, Kind::Action | Kind::Caption) && scale == StateScale::There && is_person(thing);
     let acts = |clause: &Clause| {
-        let subjects = clause.subject.iter().flat_map(NounPhrase::all);
+        let subjects = clause.subject.iter().flat_map(NounPhrase::coordinated);
         let own = subjects
             .filter_map(|noun| reading.resolve(noun))
             .any(|noun| phrase_similarity(thing, &noun, reading) >= MIN_THING_SIMILARITY);
@@ -150,7 +151,7 @@ fn state_coverage(question: &Question<'_>, predicate: &str, reading: &ParsedEven
     let mut held = question.content.item_similarities(reading);
     let having = !question.asked.clause.objects.is_empty();
     for (held, item) in held.iter_mut().zip(&question.content.items) {
-        if same(predicate, &item.lemma) == Some(true) || having && item.tag == Tag::Verb {
+        if same_state(predicate, &item.lemma) == Some(true) || having && item.tag == Tag::Verb {
             *held = 1.0;
         }
     }

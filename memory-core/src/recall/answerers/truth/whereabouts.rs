@@ -1,7 +1,7 @@
 //! Answers whether something is at a place, or takes place at a time: by the latest told place or time.
 
 use super::verdict_candidate;
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::{places, times};
 use crate::recall::candidate::{Candidate, Value};
@@ -74,7 +74,7 @@ pub(super) fn verdict_by_place(
     let asked: Vec<&str> = clause
         .adjuncts
         .iter()
-        .filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
+        .filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()))
         .map(|adjunct| adjunct.noun.head.as_str())
         .collect();
     let Some(place) = asked.first().filter(|_| being) else { return Ok(None) };
