@@ -108,7 +108,7 @@ pub(super) fn stated_quantities(reading: &ParsedEvent) -> Vec<Quantity> {
     }
     let (words, _) = parse(&reading.event.text, &[]);
     let admits = |sentence: &&Sentence| {
-        Correction::of(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
+        Correction::find(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
     };
     let Some(from) = reading.sentences.iter().find(admits).map(|sentence| sentence.range.start) else { return all };
     if !all.iter().any(|quantity| quantity.range.start >= from) {
@@ -197,7 +197,7 @@ fn correction_in(reading: &ParsedEvent) -> Option<Correction> {
     }
     let ranges: Vec<_> = reading.times.iter().map(|time| time.range.clone()).collect();
     let (words, _) = parse(&reading.event.text, &ranges);
-    Correction::of(&words, &reading.sentences)
+    Correction::find(&words, &reading.sentences)
 }
 
 /// The part of a later statement that names its topic (`None`: all of it), and what it denies.

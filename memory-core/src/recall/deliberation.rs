@@ -15,7 +15,7 @@ use super::likeness::best_phrase_similarity;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::{Question, intersection};
 use super::{calibration, evidence_item, route_of};
-use crate::language::english::time::moment;
+use crate::language::english::time::say_moment;
 use crate::language::english::wording;
 use crate::{Answer, EventId, Evidence, Kind, ReadError, Route, TimeSpan};
 
@@ -149,7 +149,7 @@ impl Deliberation {
         vec![
             item.text.clone(),
             item.entity.clone().unwrap_or_default(),
-            moment(item.span.start, &self.now),
+            say_moment(item.span.start, &self.now),
             begin.strftime("%A %-d %B %Y %-H:%M").to_string(),
         ]
     }

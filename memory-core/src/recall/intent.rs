@@ -1,7 +1,7 @@
 //! Intent and modality of a question: from its grammar first, else from the meaning of its words.
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::{Ask, Asked};
+use crate::language::english::question::{Ask, ParsedQuestion};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::reading::is_person;
@@ -43,7 +43,7 @@ const WRITTEN_MEDIA: &[&str] =
     &["sign", "label", "writing", "letter", "document", "display", "board", "poster", "book", "package"];
 
 /// Returns the modality of the answer, and whether it is speech.
-pub(super) fn answer_modality(asked: &Asked) -> (Option<Modality>, Option<bool>) {
+pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Option<bool>) {
     let (mut seen, mut heard, mut spoken) = (false, false, false);
     // "There was a noise. What kind?" asks of the sentence before.
     let main = if asked.is_bare() { 0..asked.main.end } else { asked.main.clone() };
@@ -87,13 +87,13 @@ pub(super) fn answer_modality(asked: &Asked) -> (Option<Modality>, Option<bool>)
 }
 
 /// Returns whether the question asks for something written: "which word was on the sign?"
-pub(super) fn asks_for_writing(asked: &Asked) -> bool {
+pub(super) fn asks_for_writing(asked: &ParsedQuestion) -> bool {
     let word = |class: &NounPhrase| class.head == "word" || WRITTEN_MEDIA.contains(&class.head.as_str());
     asks_what_is_written(asked) || asked.class.as_ref().is_some_and(word)
 }
 
 /// Returns whether a written thing states the answer: "what did the label say?"
-fn asks_what_is_written(asked: &Asked) -> bool {
+fn asks_what_is_written(asked: &ParsedQuestion) -> bool {
     let clauses = asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
     let mut saying = clauses.chain([&asked.clause]).filter(|clause| {
         clause.verb.as_ref().is_some_and(|verb| verb.lemma == "say" && !verb.passive)
@@ -115,14 +115,14 @@ fn carries_writing(noun: &str) -> bool {
 }
 
 /// Returns what "it" refers to in a question: the subject of the sentence before.
-fn resolve_it<'a>(asked: &'a Asked, noun: &'a NounPhrase) -> &'a NounPhrase {
+fn resolve_it<'a>(asked: &'a ParsedQuestion, noun: &'a NounPhrase) -> &'a NounPhrase {
     let before = asked.sentences.iter().rev().filter(|sentence| sentence.range.end <= asked.main.start);
     let mut before = before.flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.subject.as_ref());
     if noun.head == "it" { before.find(|subject| !subject.is_pronoun()).unwrap_or(noun) } else { noun }
 }
 
 /// Returns the modality of the question.
-pub(super) fn question_modality(asked: &Asked, sense: Option<Modality>) -> QuestionModality {
+pub(super) fn question_modality(asked: &ParsedQuestion, sense: Option<Modality>) -> QuestionModality {
     match (asked.ask, sense) {
         (Ask::Summary, _) => QuestionModality::Gist,
         (_, Some(Modality::Visual)) => QuestionModality::Visual,
@@ -132,7 +132,7 @@ pub(super) fn question_modality(asked: &Asked, sense: Option<Modality>) -> Quest
 }
 
 /// Returns the intent of a question (the four classes of NS-Mem).
-pub(super) fn question_intent(asked: &Asked) -> Intent {
+pub(super) fn question_intent(asked: &ParsedQuestion) -> Intent {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let way = matches!(asked.ask, Ask::Way | Ask::Next)

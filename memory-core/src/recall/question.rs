@@ -8,10 +8,10 @@ use super::content::Content;
 use super::intent;
 use crate::index::{Holding, Search};
 use crate::language::english::closed::{ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS};
-use crate::language::english::question::{Ask, Asked, Cue, is_request, understand};
+use crate::language::english::question::{Ask, Cue, ParsedQuestion, is_request_verb, parse_question};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
-use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without};
+use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without_bounds};
 use crate::{Intent, Modality, Query, QuestionModality, TimeSpan};
 
 /// The entity under which a robot reports about itself (docs/mqtt.md).
@@ -27,7 +27,7 @@ pub(super) struct Question<'a> {
     pub query: &'a Query,
     pub text: &'a str,
     pub now: Zoned,
-    pub asked: Asked,
+    pub asked: ParsedQuestion,
     pub tense: Tense,
     pub phrases: Vec<TimePhrase>,
     /// The text without the time phrases that bound it. The search inside those bounds uses it.
@@ -57,7 +57,7 @@ impl<'a> Question<'a> {
         let mut phrases = time_phrases(text, &now, session, tense);
         phrases.iter_mut().filter(|phrase| time_describes_thing(text, phrase)).for_each(|phrase| phrase.bounds = false);
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
-        let asked = understand(text, &ranges);
+        let asked = parse_question(text, &ranges);
         let main = asked.main.clone();
         let about = match &asked.report {
             Some(report) => vec![main.start..report.start.max(main.start), report.end.min(main.end)..main.end],
@@ -105,7 +105,7 @@ impl<'a> Question<'a> {
         let (sense, speech) = intent::answer_modality(&asked);
         let intent = intent::question_intent(&asked);
         let modality = intent::question_modality(&asked, sense);
-        let timeless = without(text, &phrases);
+        let timeless = without_bounds(text, &phrases);
         content.discount_class(asked.class.as_ref());
         match asked.ask {
             Ask::Change => {
@@ -183,7 +183,7 @@ impl<'a> Question<'a> {
 
 /// Returns whether the asking sentence names its subject only by a pronoun, or says almost nothing. The sentence before
 /// it then names the subject.
-fn refers_back(asked: &Asked) -> bool {
+fn refers_back(asked: &ParsedQuestion) -> bool {
     let main = &asked.main;
     let mut inside =
         asked.words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).peekable();
@@ -213,7 +213,7 @@ fn requested_report(text: &str) -> Option<&str> {
     let modal = ["can", "could", "will", "would"].iter().any(|modal| before.trim().eq_ignore_ascii_case(modal));
     let rest = rest.trim_start().strip_prefix("please ").unwrap_or(rest);
     let first = crate::index::words(rest).next()?;
-    (modal && is_request(&first)).then_some(rest)
+    (modal && is_request_verb(&first)).then_some(rest)
 }
 
 /// Returns the tense of the question: that of its first auxiliary if it is past, whatever the question quotes after it.
@@ -249,7 +249,7 @@ fn question_tense(text: &str) -> Tense {
 fn is_addressee(words: &[Word], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| words.get(before));
     let mut behind = words[at + 1..].iter().skip_while(|word| word.tag == Tag::Adverb || word.has_text("please"));
-    before.is_some_and(|word| word.tag == Tag::Modal) && behind.next().is_some_and(|word| is_request(&word.text))
+    before.is_some_and(|word| word.tag == Tag::Modal) && behind.next().is_some_and(|word| is_request_verb(&word.text))
 }
 
 /// Returns whether a time phrase describes a thing and not the event in question: "the cup seen at 10:15".
@@ -264,7 +264,7 @@ fn time_describes_thing(text: &str, phrase: &TimePhrase) -> bool {
 }
 
 /// Returns whether a question asks for the profession of a named person.
-pub(super) fn asks_profession(asked: &Asked) -> bool {
+pub(super) fn asks_profession(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     let profession = |noun: &NounPhrase| PROFESSION_NOUNS.contains(&noun.head.as_str());
@@ -281,7 +281,7 @@ pub(super) fn asks_profession(asked: &Asked) -> bool {
 }
 
 /// Returns whether a question asks who was absent: "who was missing at lunch?", "who was not at the table?".
-pub(super) fn asks_absent(asked: &Asked) -> bool {
+pub(super) fn asks_absent(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let Some(verb) = &clause.verb else { return false };
     let there = verb.lemma == "be" && verb.auxiliary_only || matches!(verb.lemma.as_str(), "sit" | "attend" | "come");
@@ -297,7 +297,7 @@ pub(super) fn intersection(a: TimeSpan, b: TimeSpan) -> Option<TimeSpan> {
 }
 
 /// Returns the noun phrases of the asking clause and of the other clauses of its sentence, the main one first.
-fn noun_phrases_of(asked: &Asked) -> Vec<NounPhrase> {
+fn noun_phrases_of(asked: &ParsedQuestion) -> Vec<NounPhrase> {
     let mut found: Vec<NounPhrase> = Vec::new();
     let mut add = |noun: &NounPhrase| {
         for noun in noun.coordinated() {
@@ -307,7 +307,7 @@ fn noun_phrases_of(asked: &Asked) -> Vec<NounPhrase> {
                     "participant" | "person" | "people" | "thing" | "object" | "item" | "time" | "one"
                 );
             let apart =
-                [&asked.called, &asked.report].into_iter().flatten().any(|part| part.contains(&noun.range.start));
+                [&asked.addressee, &asked.report].into_iter().flatten().any(|part| part.contains(&noun.range.start));
             if !general && !apart && !found.iter().any(|known| known.range == noun.range) {
                 found.push(noun.clone());
             }

@@ -128,7 +128,7 @@ pub(super) fn contradicts_premise(question: &Question<'_>, reading: &ParsedEvent
     let Some(word) = states.next() else { return false };
     let thing = question.asked.clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
     let Some(thing) = thing.or(question.named.first()) else { return false };
-    if question.asked.negated_verb() {
+    if question.asked.has_negated_verb() {
         return false;
     }
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);

@@ -70,8 +70,8 @@ pub(crate) fn may_correct(text: &str) -> bool {
 }
 
 impl Correction {
-    /// What the words and sentences of a text take back; `None` if nothing.
-    pub fn of(words: &[Word], sentences: &[Sentence]) -> Option<Self> {
+    /// Finds the correction in a parsed text. Returns `None` if there is none.
+    pub fn find(words: &[Word], sentences: &[Sentence]) -> Option<Self> {
         let mut found = Self::default();
         for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
             let words: Vec<&Word> = words.iter().filter(|word| is_within(&word.range, &sentence.range)).collect();
@@ -255,7 +255,7 @@ mod tests {
 
     fn of(text: &str) -> Option<Correction> {
         let (words, sentences) = parse(text, &[]);
-        let found = Correction::of(&words, &sentences);
+        let found = Correction::find(&words, &sentences);
         assert!(found.is_none() || may_correct(text), "{text} takes back something without any of the words for it");
         found
     }

@@ -1,7 +1,7 @@
 //! Expressions of space: the place that a sentence names, and what a question asks about places.
 
 use super::lexicon::{self, PartOfSpeech};
-use super::question::Asked;
+use super::question::ParsedQuestion;
 use super::syntax::{Clause, NounKind, NounPhrase, parse};
 
 /// Classes of places that one can be in.
@@ -25,7 +25,7 @@ pub(crate) enum SpatialQuestion {
 }
 
 /// Parses a question about space.
-pub(crate) fn spatial_question(asked: &Asked) -> Option<SpatialQuestion> {
+pub(crate) fn spatial_question(asked: &ParsedQuestion) -> Option<SpatialQuestion> {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let clause = &asked.clause;
@@ -89,7 +89,7 @@ pub(crate) fn asks_robot_perception(clause: &Clause) -> bool {
 
 /// Returns the start and the end of a movement of the robot: "while going from the hall to the kitchen", "when you
 /// drove from the hall to the kitchen".
-pub(crate) fn robot_route(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
+pub(crate) fn robot_route(asked: &ParsedQuestion) -> Option<(NounPhrase, NounPhrase)> {
     asked.sentences.iter().flat_map(|sentence| &sentence.clauses).find_map(|clause| {
         let moves = clause.verb.as_ref().is_some_and(|verb| {
             matches!(verb.lemma.as_str(), "go" | "drive" | "move" | "travel" | "come" | "get" | "ride") && !verb.negated
@@ -104,7 +104,7 @@ pub(crate) fn robot_route(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
 }
 
 /// Parses "how far apart are A and B?", "how far is A from B?" or "what is the distance between A and B?".
-fn distance_question(asked: &Asked) -> Option<SpatialQuestion> {
+fn distance_question(asked: &ParsedQuestion) -> Option<SpatialQuestion> {
     let mut things: Vec<NounPhrase> = Vec::new();
     for clause in asked.sentences.iter().flat_map(|sentence| &sentence.clauses) {
         let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|it| &it.noun));
@@ -273,7 +273,7 @@ pub(crate) fn join_list(things: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::english::question::understand;
+    use crate::language::english::question::parse_question;
 
     #[test]
     fn a_sentence_names_the_place_where_it_is_said() {
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn questions_about_space_are_known() {
-        let heads = |text: &str| match spatial_question(&understand(text, &[])) {
+        let heads = |text: &str| match spatial_question(&parse_question(text, &[])) {
             Some(SpatialQuestion::Around { noun, inside }) => {
                 format!("{} {}", if inside { "in" } else { "near" }, noun.head)
             }

@@ -158,7 +158,7 @@ struct Tagger<'a> {
     times: &'a [Range<usize>],
     found: Vec<Word>,
     shouted: bool,
-    /// Whether the clause under way has a verb already.
+    /// Whether the current clause already has a verb.
     has_verb: bool,
 }
 

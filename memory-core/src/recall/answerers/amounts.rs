@@ -7,7 +7,7 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
+use crate::language::english::time::{TimeRelation, ToldTime, say_day, say_length, say_period};
 use crate::recall::answerers::counts::counted_events;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
@@ -292,8 +292,8 @@ fn told_duration(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<C
     let (found, text) =
         told.into_iter().filter(|found| found.fitness() >= DURATION_COVERAGE_RATIO * top).find_map(|found| {
             let since = |time: &ToldTime| {
-                (time.relation == Relation::Since)
-                    .then(|| format!("since {}", without_preposition(&period(time.span, &question.now))))
+                (time.relation == TimeRelation::Since)
+                    .then(|| format!("since {}", without_preposition(&say_period(time.span, &question.now))))
             };
             let text = duration_in(&found.reading).or_else(|| found.reading.times.iter().find_map(since))?;
             Some((found, text))
@@ -365,7 +365,7 @@ pub(super) fn answer_duration(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     let total: Duration = found.span().end.since(found.span().start);
     Ok(Some(Candidate {
         layer: Layer::Episodes,
-        text: length(total),
+        text: say_length(total),
         value: Value::Number(total.as_secs_f64(), "s".into()),
         signals: amount_signals(question, found, pooled),
         evidence: vec![(**found).clone()],
@@ -377,14 +377,15 @@ pub(super) fn answer_duration(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
 /// Answers which thing has the most or the least of something, among the events that state an amount of it.
 pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else {
+    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.scale_noun.is_empty())
+    else {
         return Ok(None);
     };
-    if matches!(scale.of.as_str(), "long" | "often") {
+    if matches!(scale.scale_noun.as_str(), "long" | "often") {
         return Ok(None);
     }
     let listed = pool.events_in_time_order(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
-    let unit = unit_of(&scale.of);
+    let unit = unit_of(&scale.scale_noun);
     let mut best: Option<(f64, RetrievedEvent)> = None;
     let options = &question.query.options;
     for found in listed {
@@ -397,7 +398,7 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
             .reading
             .quantities()
             .iter()
-            .find(|quantity| measures(quantity, &scale.of, unit))
+            .find(|quantity| measures(quantity, &scale.scale_noun, unit))
             .map(|quantity| quantity.value)
         else {
             continue;
@@ -414,7 +415,7 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
     let of_days = asking.and_then(|noun| noun.of.as_ref()).is_some_and(|of| is_day(&of.head));
     let day = of_days || question.asked.class.as_ref().is_some_and(|class| is_day(&class.head));
     let name = match day || question.ask() == Ask::Time {
-        true => capitalised(&on_day(found.span().start, &question.now)),
+        true => capitalised(&say_day(found.span().start, &question.now)),
         false => found.reading.event.entity.clone().unwrap_or_default(),
     };
     Ok(Some(Candidate {
@@ -424,7 +425,7 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
         signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
         evidence: vec![found],
         confidence: 0.0,
-        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.of),
+        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun),
     }))
 }
 

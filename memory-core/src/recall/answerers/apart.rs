@@ -65,7 +65,7 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
         }
         None => same_place(&place.text, &first.text),
     });
-    let yes = together != question.asked.negated_verb();
+    let yes = together != question.asked.has_negated_verb();
     let told: Vec<String> = placed
         .iter()
         .map(|(thing, place, _)| format!("the {} {} {}", thing.modifiers.join(" "), thing.head, place.text))

@@ -5,7 +5,7 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Occurrence;
 use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::language::english::time::{Relation, Tense, moment, on_day};
+use crate::language::english::time::{Tense, TimeRelation, say_day, say_moment};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::content::verb_similarity;
@@ -51,7 +51,7 @@ pub(super) fn answer(
     };
     let Some((found, reason)) = chosen else { return Ok(None) };
     let at = found.span().start;
-    let text = capitalised(&moment(at, &question.now));
+    let text = capitalised(&say_moment(at, &question.now));
     let value = Value::Times(vec![found.span()]);
     Ok(Some(Candidate::computed(
         Layer::Episodes,
@@ -82,12 +82,12 @@ fn answer_not_since(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Option<C
             .reading
             .times
             .iter()
-            .find(|time| time.relation == Relation::Since && time.range.start >= denied.range.start)?;
+            .find(|time| time.relation == TimeRelation::Since && time.range.start >= denied.range.start)?;
         Some((since.span, found))
     })?;
     let zone = question.now.time_zone();
     let day = time.start.to_jiff().to_zoned(zone.clone());
-    let text = capitalised(&on_day(day.timestamp().into(), &question.now));
+    let text = capitalised(&say_day(day.timestamp().into(), &question.now));
     Some(Candidate::computed(
         Layer::Episodes,
         text,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::language::english::question::{Ask, Scale};
-use crate::language::english::time::{length, on_day, time_phrases};
+use crate::language::english::question::{Ask, Comparison};
+use crate::language::english::time::{say_day, say_length, time_phrases};
 use crate::recall::answerers::amounts::has_unit_class_of;
 use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
@@ -37,14 +37,14 @@ struct ComparedTime {
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(scale) = question.asked.scale.as_ref().filter(|scale| scale.comparative) else { return Ok(None) };
-    if matches!(scale.of.as_str(), "price" | "weight") {
+    if matches!(scale.scale_noun.as_str(), "price" | "weight") {
         return compare_things(pool, scale);
     }
     if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
         return Ok(None);
     }
     let Some((first, second, than)) = compared_times(question) else { return best_day(pool, scale) };
-    let of_side = |side: &ComparedTime| match scale.of.as_str() {
+    let of_side = |side: &ComparedTime| match scale.scale_noun.as_str() {
         "long" => duration_within(pool, side.span),
         "often" => count_within(pool, side.span),
         _ => value_near(pool, side.span),
@@ -93,7 +93,7 @@ fn comparison_candidate(
 }
 
 /// Answers "which was cheaper, the lamp or the clock?" by the latest told price or weight of each.
-fn compare_things(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+fn compare_things(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let [.., first, second] = question.asked.alternatives.as_slice() else { return Ok(None) };
     let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, RetrievedEvent)>, ReadError> {
@@ -105,7 +105,7 @@ fn compare_things(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidat
         // "Nine euros for a brush, can you believe it?" tells the price all the same.
         let amounts = events.into_iter().find_map(|found| {
             let mut all = stated_quantities(&found.reading).into_iter();
-            let quantity = all.find(|quantity| has_unit_class_of(&scale.of, quantity, &found.reading))?;
+            let quantity = all.find(|quantity| has_unit_class_of(&scale.scale_noun, quantity, &found.reading))?;
             let text = found.reading.text(&quantity.range).to_owned();
             Some((quantity.value, text, found))
         });
@@ -122,11 +122,11 @@ fn compare_things(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidat
 }
 
 /// Answers "on which day did she play longer?" with the day that has the most of it.
-fn best_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+fn best_day(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let day =
         question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "evening" | "night"));
-    if !day || !matches!(scale.of.as_str(), "long" | "often") {
+    if !day || !matches!(scale.scale_noun.as_str(), "long" | "often") {
         return Ok(None);
     }
     let zone = question.now.time_zone();
@@ -137,8 +137,9 @@ fn best_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, Re
     let lasting = |all: &[RetrievedEvent]| -> Duration {
         all.iter().map(|found| found.span().end.since(found.span().start)).sum()
     };
-    let value =
-        |all: &[RetrievedEvent]| if scale.of == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) };
+    let value = |all: &[RetrievedEvent]| {
+        if scale.scale_noun == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) }
+    };
     let mut rated: Vec<(Duration, Vec<RetrievedEvent>)> = days.into_values().map(|all| (value(&all), all)).collect();
     rated.sort_by_key(|(value, _)| if scale.most { u64::MAX - value.as_secs() } else { value.as_secs() });
     let [(most, _), (next, _), ..] = rated.as_slice() else { return Ok(None) };
@@ -146,12 +147,12 @@ fn best_day(pool: &EventPool<'_>, scale: &Scale) -> Result<Option<Candidate>, Re
         return Ok(None);
     }
     let told = |(value, all): &(Duration, Vec<RetrievedEvent>)| {
-        let value = if scale.of == "long" { length(*value) } else { format!("{} times", value.as_secs()) };
-        let day = all.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
+        let value = if scale.scale_noun == "long" { say_length(*value) } else { format!("{} times", value.as_secs()) };
+        let day = all.first().map_or(String::new(), |found| say_day(found.span().start, &question.now));
         format!("{day} {value}")
     };
     let all: Vec<String> = rated.iter().take(2).map(told).collect();
-    let day = rated[0].1.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
+    let day = rated[0].1.first().map_or(String::new(), |found| say_day(found.span().start, &question.now));
     let text = format!("{}: {}.", capitalised(&day), join_list(&all));
     let evidence = rated.into_iter().take(2).filter_map(|(_, all)| all.into_iter().next()).collect();
     Ok(Some(comparison_candidate(question, text, Value::Text(day), evidence)))
@@ -218,7 +219,7 @@ fn duration_within(pool: &EventPool<'_>, span: TimeSpan) -> Result<ComparedValue
     let events = matching_events(pool, Some(span))?;
     let total: Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
     let Some(found) = events.into_iter().find(|found| found.span().end > found.span().start) else { return Ok(None) };
-    Ok(Some((total.as_secs_f64(), length(total), found)))
+    Ok(Some((total.as_secs_f64(), say_length(total), found)))
 }
 
 /// Returns how often the event in question happened within a time span.

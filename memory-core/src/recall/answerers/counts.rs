@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::time::{Tense, moment};
+use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::{verb_similarity, word_similarity};
@@ -68,7 +68,7 @@ pub(in crate::recall) fn answer(
         let shown: Vec<crate::EventId> = visits.iter().map(|visit| visit.event.id).collect();
         events = crate::recall::pool::merge(pool.read(&shown, &question.content)?, events);
     }
-    let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
+    let begins: Vec<String> = groups.iter().take(5).map(|span| say_moment(span.start, &question.now)).collect();
     let text = match question.ask() {
         Ask::Times if period.is_none() => {
             format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" })

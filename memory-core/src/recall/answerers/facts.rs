@@ -6,7 +6,7 @@
 use jiff::Zoned;
 
 use crate::index::{Holding, is_stop_word, words};
-use crate::language::english::time::moment;
+use crate::language::english::time::say_moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::pool::EventPool;
@@ -77,7 +77,7 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
-        reason: format!("a fact that was learnt, told {}", moment(told, &question.now)),
+        reason: format!("a fact that was learnt, told {}", say_moment(told, &question.now)),
     }))
 }
 
@@ -114,16 +114,16 @@ fn fact_sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) 
     let until = fact
         .until
         .filter(|until| *until <= at)
-        .map(|until| format!(", until {}", moment(until, now).trim_start_matches("on ")));
+        .map(|until| format!(", until {}", say_moment(until, now).trim_start_matches("on ")));
     let until = until.unwrap_or_default();
     match &asked.ask {
         Ask::Who(_) => {
             let place = fact.place.as_deref().map(|place| format!(" {place}")).unwrap_or_default();
-            format!("{}{place}, {}", capitalised(&fact.value), moment(fact.last, now))
+            format!("{}{place}, {}", capitalised(&fact.value), say_moment(fact.last, now))
         }
         Ask::When(..) => {
             let who = if fact.value.is_empty() { String::new() } else { format!(" by {}", fact.value) };
-            format!("{}{who}", capitalised(&moment(fact.last, now)))
+            format!("{}{who}", capitalised(&say_moment(fact.last, now)))
         }
         Ask::State { state, .. } => {
             let yes = if same_state(&fact.value, state) { "Yes" } else { "No" };

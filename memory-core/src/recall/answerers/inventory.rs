@@ -146,8 +146,9 @@ fn asks_for_broken_things(question: &Question<'_>) -> bool {
     let told = asked_predicate(clause, question).and_then(|word| state_of_word(&word));
     // "What broke?" asks what happened.
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
-    let bad =
-        told.is_some_and(|(scale, works)| scale == StateScale::Working && works == question.asked.negated_verb()) && is;
+    let bad = told
+        .is_some_and(|(scale, works)| scale == StateScale::Working && works == question.asked.has_negated_verb())
+        && is;
     // "What has to be repaired?"
     let due = clause.verb.as_ref().is_some_and(|verb| {
         verb.passive

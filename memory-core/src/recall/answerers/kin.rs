@@ -35,7 +35,7 @@ pub(in crate::recall) fn verify_relation(pool: &EventPool<'_>) -> Result<Option<
     let Some(mut found) = find_relative(pool, asked)? else { return Ok(None) };
     let Some(event) = found.evidence.first() else { return Ok(None) };
     let yes = phrase_similarity(person, &name_phrase(&found.text), &event.reading) >= MIN_PERSON_SIMILARITY;
-    found.text = format!("{}: {}", if yes != question.asked.negated_verb() { "Yes" } else { "No" }, found.text);
+    found.text = format!("{}: {}", if yes != question.asked.has_negated_verb() { "Yes" } else { "No" }, found.text);
     found.value = Value::Truth(yes);
     Ok(Some(found))
 }

@@ -1,6 +1,6 @@
 //! Answers how long a state lasted: from the event that reports its start to the one that reports its end.
 
-use crate::language::english::time::{length, moment};
+use crate::language::english::time::{say_length, say_moment};
 use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -35,16 +35,16 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<
     let bound = question.bound();
     let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
     let now = Timestamp::from(question.now.timestamp());
-    let at = |at: Timestamp| moment(at, &question.now);
+    let at = |at: Timestamp| say_moment(at, &question.now);
     let (text, evidence) = match (began, lasted) {
         (Some(began), _) if within(began.span().start, now) => {
             let from = began.span().start;
-            (format!("{} so far, since {}", length(now.since(from)), at(from)), vec![began.clone()])
+            (format!("{} so far, since {}", say_length(now.since(from)), at(from)), vec![began.clone()])
         }
         (_, Some((began, ended))) if within(began.span().start, ended.span().start) => {
             let (from, to) = (began.span().start, ended.span().start);
             let between = join_list(&[at(from), at(to)]);
-            (format!("{}, between {between}", length(to.since(from))), vec![began.clone(), ended.clone()])
+            (format!("{}, between {between}", say_length(to.since(from))), vec![began.clone(), ended.clone()])
         }
         _ => return Ok(None),
     };

@@ -2,7 +2,7 @@
 
 use crate::language::english::question::{Ask, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
-use crate::language::english::time::{Tense, moment};
+use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::counts::times_in_words;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -26,7 +26,7 @@ pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<O
     let last = matches!(question.asked.occurrence, Some(Occurrence::Last))
         || words.iter().any(|word| matches!(*word, "later" | "latest"));
     if question.asked.alternatives.len() > 1
-        && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often")
+        && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.scale_noun == "often")
     {
         return more_often(pool);
     }
@@ -109,7 +109,11 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
     }
     let word = if at < other { "Before" } else { "After" };
     let told = |found: &RetrievedEvent| {
-        format!("{} ({})", found.reading.event.text.trim_end_matches('.'), moment(found.span().start, &question.now))
+        format!(
+            "{} ({})",
+            found.reading.event.text.trim_end_matches('.'),
+            say_moment(found.span().start, &question.now)
+        )
     };
     Ok(Some(Candidate::computed(
         Layer::Episodes,

@@ -78,7 +78,7 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     {
         return vec![name];
     }
-    if question.asked.negated_verb() {
+    if question.asked.has_negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
         for clause in reading.clauses().filter(|clause| denies_possession(question, clause, reading)) {
             for noun in clause.subject.iter().filter(|noun| reading.resolve(noun).as_ref().is_some_and(is_person)) {

@@ -13,7 +13,7 @@ use crate::index::{Holding, MappedPlace, SearchQuery};
 use crate::language::english::question::{Ask, Occurrence};
 use crate::language::english::space::{SpatialQuestion, at_place, join_list, spatial_question};
 use crate::language::english::syntax::NounPhrase;
-use crate::language::english::time::moment;
+use crate::language::english::time::say_moment;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::best_phrase_similarity;
@@ -222,8 +222,8 @@ fn latest_location(
     let stays = spot_stays(&seen);
     let reason = match stays.as_slice() {
         [.., before, last] => {
-            let until = moment(before.1.end, &question.now);
-            let since = moment(last.1.start, &question.now);
+            let until = say_moment(before.1.end, &question.now);
+            let since = say_moment(last.1.start, &question.now);
             let spot = |found: &RetrievedEvent| location_text(pool, found).unwrap_or_default();
             format!("seen {} until {until}, {} since {since}", spot(&seen[before.0]), spot(&seen[last.0]))
         }
@@ -526,7 +526,7 @@ fn count_visits(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result
         return Ok(None);
     }
     let count = stays.len();
-    let begins: Vec<String> = stays.iter().take(5).map(|(span, _)| moment(span.start, &question.now)).collect();
+    let begins: Vec<String> = stays.iter().take(5).map(|(span, _)| say_moment(span.start, &question.now)).collect();
     let text = format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" });
     let evidence: Vec<RetrievedEvent> = stays.into_iter().map(|(_, found)| found).collect();
     #[expect(clippy::cast_precision_loss, reason = "a count of stays")]

@@ -12,7 +12,7 @@ use crate::language::english::space::{
     SpatialQuestion, at_place, join_list, named_place as named_in, place_name, spatial_question,
 };
 use crate::language::english::syntax::NounPhrase;
-use crate::language::english::time::{Tense, clock_range, length, moment};
+use crate::language::english::time::{Tense, say_clock_range, say_length, say_moment};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY, intersection};
@@ -180,7 +180,7 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
     let (text, value, chosen) = match question.ask() {
         Ask::Times => {
             let begins: Vec<String> =
-                stays.iter().take(MAX_LIST_ITEMS).map(|(span, _)| moment(span.start, &question.now)).collect();
+                stays.iter().take(MAX_LIST_ITEMS).map(|(span, _)| say_moment(span.start, &question.now)).collect();
             let more = if count > MAX_LIST_ITEMS { ", …" } else { "" };
             #[expect(clippy::cast_precision_loss, reason = "a count of stays")]
             let value = Value::Number(count as f64, String::new());
@@ -193,7 +193,7 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
             // "How long were you last there?" is about one of them.
             let chosen = select_occurrence(stays, question.asked.occurrence);
             let lasted: Duration = chosen.iter().map(|(span, _)| span.end.since(span.start)).sum();
-            let text = length(lasted);
+            let text = say_length(lasted);
             (capitalised(&text), Value::Number(lasted.as_secs_f64(), "s".into()), chosen)
         }
         _ => {
@@ -207,10 +207,10 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
                 chosen.drain(..chosen.len() - MAX_LIST_ITEMS);
             }
             let words = |span: &TimeSpan| match verb {
-                "leave" => moment(span.end, &question.now),
-                "go" | "come" | "arrive" | "enter" | "reach" | "get" => moment(span.start, &question.now),
-                _ if span.end.since(span.start) < Duration::from_secs(1) => moment(span.start, &question.now),
-                _ => clock_range(*span, &question.now),
+                "leave" => say_moment(span.end, &question.now),
+                "go" | "come" | "arrive" | "enter" | "reach" | "get" => say_moment(span.start, &question.now),
+                _ if span.end.since(span.start) < Duration::from_secs(1) => say_moment(span.start, &question.now),
+                _ => say_clock_range(*span, &question.now),
             };
             let text: Vec<String> = chosen.iter().map(|(span, _)| words(span)).collect();
             let spans = chosen.iter().map(|(span, _)| *span).collect();
@@ -222,7 +222,8 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
     if evidence.is_empty() {
         return Ok(None);
     }
-    let reason = format!("{count} separate {}, {} in all", if count == 1 { "stay" } else { "stays" }, length(lasted));
+    let reason =
+        format!("{count} separate {}, {} in all", if count == 1 { "stay" } else { "stays" }, say_length(lasted));
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known_share(), reason)))
 }
 
@@ -275,8 +276,8 @@ fn answer_whereabouts(
     let span = chosen.span();
     let reason = match visited(&chosen.reading.event) {
         _ if here.is_some() => "where it is now".to_owned(),
-        Some(_) => format!("there {}", clock_range(span, &question.now)),
-        None => format!("where it was {}", moment(span.start, &question.now)),
+        Some(_) => format!("there {}", say_clock_range(span, &question.now)),
+        None => format!("where it was {}", say_moment(span.start, &question.now)),
     };
     let known = question.content.known_share();
     let value = Value::Text(text.clone());

@@ -1,6 +1,6 @@
 //! Answers with the reply to an earlier, equal question: "How old is he now?" – "Seven months."
 
-use crate::language::english::question::{Ask, Asked, understand};
+use crate::language::english::question::{Ask, ParsedQuestion, parse_question};
 use crate::language::english::reply::is_yes;
 use crate::language::english::time::{tense_of, time_phrases};
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -52,8 +52,8 @@ fn asks_the_same(question: &Question<'_>, found: &RetrievedEvent) -> bool {
     let text = found.reading.text(&sentence.range);
     let times = time_phrases(text, &question.now, None, tense_of(text));
     let ranges: Vec<_> = times.iter().map(|phrase| phrase.range.clone()).collect();
-    let before: Asked = understand(text, &ranges);
-    let head = |asked: &Asked| asked.class.as_ref().map(|class| class.head.clone());
+    let before: ParsedQuestion = parse_question(text, &ranges);
+    let head = |asked: &ParsedQuestion| asked.class.as_ref().map(|class| class.head.clone());
     let alike = match (question.ask(), before.ask) {
         (Ask::Thing, Ask::Thing) => head(&question.asked) == head(&before),
         (Ask::Truth, Ask::Truth) => before.alternatives.is_empty(),

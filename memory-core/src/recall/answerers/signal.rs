@@ -3,7 +3,7 @@
 use crate::language::english::faults::{self, FaultySignal};
 use crate::language::english::question::Ask;
 use crate::language::english::syntax::parse;
-use crate::language::english::time::moment;
+use crate::language::english::time::say_moment;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -43,7 +43,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     }
     let told = faults.iter().take(MAX_FAULTS).map(|(text, times)| {
         let begins: Vec<String> =
-            times.iter().take(MAX_TIMES_PER_FAULT).map(|it| moment(it.span().start, &question.now)).collect();
+            times.iter().take(MAX_TIMES_PER_FAULT).map(|it| say_moment(it.span().start, &question.now)).collect();
         format!("{text}, {}{}", begins.join(", "), if times.len() > MAX_TIMES_PER_FAULT { ", …" } else { "" })
     });
     let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };

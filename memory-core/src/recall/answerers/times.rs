@@ -2,7 +2,9 @@
 
 use crate::index::{stem, words};
 use crate::language::english::question::{Ask, Occurrence, Order};
-use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
+use crate::language::english::time::{
+    Tense, TimeRelation, ToldTime, say_clock_range, say_exact_moment, say_moment, say_period,
+};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
 use crate::recall::content::verb_similarity;
@@ -90,7 +92,7 @@ pub(in crate::recall) fn answer(
         question.tense == Tense::Past
             && found.reading.event.kind == Kind::Text
             && referred_time(found, question).is_none()
-            && times.iter().any(|time| time.relation == Relation::At && time.span.start > now)
+            && times.iter().any(|time| time.relation == TimeRelation::At && time.span.start > now)
     };
     meant.retain(|found| !to_come(found));
     let untold = |found: &RetrievedEvent| lacks_asked_deed(question, &found.reading);
@@ -144,9 +146,11 @@ pub(in crate::recall) fn answer(
     let mut times: Vec<(TimeSpan, String)> = Vec::new();
     for found in &chosen {
         let (span, words) = match referred_time(found, question) {
-            Some(span) => (span, period(span, &question.now)),
+            Some(span) => (span, say_period(span, &question.now)),
             // How long a sentence took to say is no part of when it was.
-            None if found.reading.event.kind == Kind::Text => (found.span(), moment(found.span().start, &question.now)),
+            None if found.reading.event.kind == Kind::Text => {
+                (found.span(), say_moment(found.span().start, &question.now))
+            }
             None => (found.span(), span_in_words(found.span(), question)),
         };
         if !times.iter().any(|(_, known)| *known == words) {
@@ -201,7 +205,7 @@ fn first_planned_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result
         all = crate::recall::pool::merge(all, pool.events_about(thing, question.hard, false, 100, &question.content)?);
     }
     let ahead = |found: &RetrievedEvent, time: &ToldTime| {
-        time.relation == Relation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
+        time.relation == TimeRelation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
     };
     let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
     let suits = |found: &&RetrievedEvent| {
@@ -218,10 +222,10 @@ fn first_planned_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result
     let Some(span) = date.or(clock).map(|time| time.span) else { return Ok(None) };
     // "Tomorrow at ten" may be told in two phrases.
     let text = match (date, clock) {
-        (Some(date), Some(clock)) if date.range == clock.range => moment(span.start, &question.now),
+        (Some(date), Some(clock)) if date.range == clock.range => say_moment(span.start, &question.now),
         (Some(date), Some(clock)) => day_and_hour(date.span, clock.span, question),
-        (None, Some(clock)) => moment(clock.span.start, &question.now),
-        _ => period(span, &question.now),
+        (None, Some(clock)) => say_moment(clock.span.start, &question.now),
+        _ => say_period(span, &question.now),
     };
     let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading));
     Ok(Some(Candidate {
@@ -247,7 +251,7 @@ fn day_and_hour(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> Strin
     let zone = question.now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
-    at.map_or_else(|_| period(day, &question.now), |at| moment(Timestamp::from(at.timestamp()), &question.now))
+    at.map_or_else(|_| say_period(day, &question.now), |at| say_moment(Timestamp::from(at.timestamp()), &question.now))
 }
 
 /// Answers with the former time in "from Friday to Saturday" or "on Saturday instead of Friday".
@@ -275,7 +279,7 @@ fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Can
     })?;
     Some(Candidate {
         layer: Layer::Episodes,
-        text: capitalised(&period(time, &question.now)),
+        text: capitalised(&say_period(time, &question.now)),
         value: Value::Times(vec![time]),
         signals: Signals {
             coverage: found.coverage.of_content,
@@ -296,12 +300,12 @@ fn span_in_words(span: TimeSpan, question: &Question<'_>) -> String {
     let seconds = span.start.as_micros() % 60_000_000 != 0 || span.end != span.start;
     let long = span.end.since(span.start).as_secs() > 3 * 3_600;
     if long {
-        return period(span, &question.now);
+        return say_period(span, &question.now);
     }
     match seconds {
-        true if span.end.since(span.start).as_secs() >= 1 => clock_range(span, &question.now),
-        true => exact_moment(span.start, &question.now),
-        false => moment(span.start, &question.now),
+        true if span.end.since(span.start).as_secs() >= 1 => say_clock_range(span, &question.now),
+        true => say_exact_moment(span.start, &question.now),
+        false => say_moment(span.start, &question.now),
     }
 }
 
@@ -327,7 +331,7 @@ fn referred_time(found: &RetrievedEvent, question: &Question<'_>) -> Option<Time
         best.range.start <= time.range.start
             && time.range.end <= best.range.end
             && time.span.start < now
-            && time.relation == Relation::At
+            && time.relation == TimeRelation::At
             && if asks_clock { time.has_clock } else { time.has_date || is_exact(time) }
     });
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
@@ -453,13 +457,13 @@ pub(super) fn told_future_time(
     let Some(newest) = meant.first() else { return Ok(None) };
     // "Until when?" asks for the end that is told.
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
-    let told_as = |relation: Relation| {
+    let told_as = |relation: TimeRelation| {
         let mut times = meant.iter().flat_map(|found| &found.reading.times);
         times.any(|time| time.relation == relation).then_some(relation)
     };
     let bounding = match asking {
-        Some("until" | "till" | "by") => told_as(Relation::Until),
-        Some("since" | "from") => told_as(Relation::Since),
+        Some("until" | "till" | "by") => told_as(TimeRelation::Until),
+        Some("since" | "from") => told_as(TimeRelation::Since),
         _ => None,
     };
     let asks_clock = asks_clock_time(question);
@@ -513,7 +517,7 @@ pub(super) fn told_future_time(
     };
     // A day, or a part of one: "on Friday in the morning".
     let whole = span.end.since(span.start) > MAX_CLOCK_SPAN || clock.is_none();
-    let text = if whole { period(span, &question.now) } else { moment(span.start, &question.now) };
+    let text = if whole { say_period(span, &question.now) } else { say_moment(span.start, &question.now) };
     let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &newest.reading));
     let newest = (*newest).clone();
     let mut evidence = vec![newest.clone()];

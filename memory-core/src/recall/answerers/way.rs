@@ -16,7 +16,7 @@ use crate::language::english::space::{
     spatial_question,
 };
 use crate::language::english::syntax::NounPhrase;
-use crate::language::english::time::{Tense, clock_range};
+use crate::language::english::time::{Tense, say_clock_range};
 use crate::recall::candidate::{Candidate, Layer, Value};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::ROBOT_ENTITY;
@@ -404,7 +404,7 @@ fn passed_places(pool: &EventPool<'_>, trip: &Trip, reason: String) -> Result<Op
 fn trip_in_words(pool: &EventPool<'_>, trip: &Trip) -> String {
     let from = trip.from.as_deref().map_or_else(String::new, |place| format!(" from {}", with_article(place)));
     let to = trip.to.as_deref().map_or_else(String::new, |place| format!(" to {}", with_article(place)));
-    format!("on the way{from}{to}, {}", clock_range(trip.span, &pool.question.now))
+    format!("on the way{from}{to}, {}", say_clock_range(trip.span, &pool.question.now))
 }
 
 /// Returns a place with its article: "the kitchen", "Lab 3".

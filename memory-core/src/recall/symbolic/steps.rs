@@ -9,7 +9,7 @@ use super::forms::{StepQuestion, split_statements};
 use super::parse::ParsedProcedureQuestion;
 use crate::index::Search;
 use crate::language::english::syntax::parse;
-use crate::language::english::time::length;
+use crate::language::english::time::say_length;
 use crate::logic::{Procedure, Run};
 use crate::recall::Reader;
 use crate::recall::question::ROBOT_ENTITY;
@@ -354,7 +354,7 @@ fn answer_duration(target: &StepTarget<'_>, now: Timestamp) -> Option<ComposedAn
     lengths.sort_unstable();
     let middle = *lengths.get(lengths.len() / 2)?;
     let near = lengths.iter().filter(|length| length.abs_diff(middle) <= middle / 4).count();
-    let said = length(middle);
+    let said = say_length(middle);
     let answer = format!("About {said} ({}).", session_count(lengths.len()));
     let events = found.into_iter().map(|(_, event)| event).collect();
     Some(compose(target, answer, vec![said], events, fraction(near, lengths.len()), lengths.len()))

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::home::{Home, Row, home};
-use crate::language::english::question::understand;
+use crate::language::english::question::parse_question;
 use crate::language::english::syntax::parse;
 use crate::recall::answer;
 use crate::recall::reading::ParsedEvent;
@@ -118,7 +118,7 @@ fn any_text() -> impl Strategy<Value = String> {
 
 /// Reads a text in every way that recall does and asks it.
 fn ask(home: &Home, text: &str, options: Vec<String>) -> Result<(), TestCaseError> {
-    drop(understand(text, &[]));
+    drop(parse_question(text, &[]));
     drop(parse(text, &[]));
     let mut event = home.events[0].clone();
     event.text = text.to_owned();

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::Asked;
+use super::ParsedQuestion;
 use crate::language::english::tag::{Tag, Word};
 
 /// Returns whether a question asks for one of its options: "which of these", "which of the following", "which one".
-pub(super) fn asks_among_options(asked: &Asked) -> bool {
+pub(super) fn asks_among_options(asked: &ParsedQuestion) -> bool {
     let text = |at: usize| asked.words.get(at).map_or("", |word| word.text.as_str());
     (0..asked.words.len()).any(|at| {
         matches!((text(at), text(at + 1)), ("of", "these" | "those" | "them"))
@@ -15,7 +15,7 @@ pub(super) fn asks_among_options(asked: &Asked) -> bool {
 }
 
 /// Returns the alternatives that "or" joins at the end of a question, or that a list names before a colon.
-pub(super) fn find_alternatives(asked: &Asked) -> Vec<Range<usize>> {
+pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     let words = &asked.words;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     let Some(or) = (0..words.len()).rev().find(|at| text(*at) == "or" && words[*at].range.start >= asked.main.start)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Cue, Order, is_request};
+use super::{Cue, Order, is_request_verb};
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::Sentence;
@@ -67,7 +67,7 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
                 words
                     .get(place + 1)
                     .is_some_and(|word| matches!(word.tag, Tag::Wh | Tag::Auxiliary | Tag::Modal | Tag::Preposition))
-                    || is_request(next)
+                    || is_request_verb(next)
             };
             let Some(comma) = comma.clone().find(|place| asks(*place)).or_else(|| comma.clone().next()) else {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Ask, Asked, is_request};
+use super::{Ask, ParsedQuestion, is_request_verb};
 use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
@@ -13,7 +13,7 @@ const REPORT_LENGTHS: &[&str] = &["short", "brief", "quick", "concise", "whole",
 
 /// Returns the range of a requested report, by its length ("tell me the whole story", "a quick rundown of the week,
 /// please") or its name ("an overview").
-fn asked_report(asked: &Asked) -> Option<Range<usize>> {
+fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
     let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::coordinated);
     let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
     let has_extent =
@@ -27,12 +27,12 @@ fn asked_report(asked: &Asked) -> Option<Range<usize>> {
 }
 
 /// Returns whether the asking clause ascribes a quality: "what is new about it?", not "what is that new thing?".
-fn ascribes_quality(asked: &Asked, word: &str) -> bool {
+fn ascribes_quality(asked: &ParsedQuestion, word: &str) -> bool {
     asked.clause.complements.iter().any(|(complement, _)| complement == word)
 }
 
 /// Returns whether the object of the verb is asked for: "which room did you clean?", not "which room does he live in?".
-fn asks_object(asked: &Asked) -> bool {
+fn asks_object(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let asking = clause.asking.as_ref().is_some_and(|asking| asking.preposition.is_none() && asking.noun.is_some());
     let verb = clause.verb.as_ref().is_some_and(|verb| {
@@ -44,7 +44,7 @@ fn asks_object(asked: &Asked) -> bool {
 }
 
 /// Returns whether the requested subject acts on a thing: an age that brought something is no number of years.
-fn subject_acts(asked: &Asked) -> bool {
+fn subject_acts(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let does = clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.passive);
     asked.subject_is_asked && does && !clause.objects.is_empty()
@@ -67,7 +67,7 @@ fn asks_what_went_on(words: &[&str]) -> bool {
 }
 
 /// Returns the kind of answer.
-pub(super) fn answer_kind(asked: &mut Asked) -> Ask {
+pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
     let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
@@ -111,7 +111,7 @@ pub(super) fn answer_kind(asked: &mut Asked) -> Ask {
     let Some(asking) = asked.clause.asking.clone() else {
         let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
         if let Some(first) = first
-            && is_request(&first.text)
+            && is_request_verb(&first.text)
         {
             // "List the towns", "describe the pet": the object is what is asked for.
             asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
@@ -232,7 +232,7 @@ pub(super) fn answer_kind(asked: &mut Asked) -> Ask {
 }
 
 /// Returns the noun that names the class of the answer, and stores it in `asked.class`.
-fn class_noun(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
+fn class_noun(asked: &mut ParsedQuestion, asking: &Asking, noun: &str) -> String {
     // "What kind of animal", "which sort of tool".
     if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "form" | "means" | "name")
         && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())

@@ -81,6 +81,6 @@ pub(super) fn verdict_by_deeds(
         || denies(&newest.reading, &verb, clause)
         || states_other_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
-    let yes = denied == question.asked.negated_verb();
+    let yes = denied == question.asked.has_negated_verb();
     Ok(Some(verdict_candidate(pool, chosen, yes, pooled, "what was told of it")))
 }

@@ -57,7 +57,7 @@ pub(in crate::recall) fn answer(
 /// Answers by who was reported to be there.
 fn verdict_by_attendance(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     Ok(absent::attendance_of(pool, pooled).map(|(there, gathering)| {
-        let yes = there != pool.question.asked.negated_verb();
+        let yes = there != pool.question.asked.has_negated_verb();
         with_full_certainty(verdict_candidate(pool, &gathering, yes, pooled, "by those who are named as there"))
     }))
 }
@@ -69,7 +69,7 @@ fn verdict_by_exclusion(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Resu
         with_full_certainty(verdict_candidate(
             pool,
             alone,
-            question.asked.negated_verb(),
+            question.asked.has_negated_verb(),
             pooled,
             "one of the two was left out",
         ))
@@ -86,7 +86,7 @@ fn with_full_certainty(mut said: Candidate) -> Candidate {
 /// Answers no if the statement was corrected later.
 fn verdict_by_correction(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     Ok(later_corrected(pool, pooled).map(|pair| {
-        let yes = pool.question.asked.negated_verb();
+        let yes = pool.question.asked.has_negated_verb();
         let mut candidate = verdict_candidate(pool, &pair.later, yes, pooled, "what was told since takes it back");
         candidate.signals.coverage = pair.earlier.coverage.of_content;
         candidate

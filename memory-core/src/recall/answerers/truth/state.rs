@@ -47,7 +47,7 @@ pub(super) fn verdict_by_repair(
     let Some(mended) = mended::repair_status(pool, &thing, asked_state(question).as_ref(), pooled)? else {
         return Ok(None);
     };
-    let yes = mended.well != question.asked.negated_verb();
+    let yes = mended.well != question.asked.has_negated_verb();
     let mut said =
         verdict_candidate(pool, &mended.evidence[0], yes, pooled, "what was done since about what was wrong");
     said.evidence = merge(mended.evidence, said.evidence);
@@ -78,7 +78,7 @@ pub(super) fn verdict_by_state(
         if let Some(holds) =
             stance_on_it(predicate, &found.reading).filter(|_| !concerns(thing, &found.reading) && follows())
         {
-            let yes = holds != question.asked.negated_verb();
+            let yes = holds != question.asked.has_negated_verb();
             let mut said =
                 verdict_candidate(pool, found, yes, pooled, "what was said of it after something was done to it");
             said.signals.coverage = said.signals.coverage.max(MIN_YES_COVERAGE);
@@ -87,7 +87,7 @@ pub(super) fn verdict_by_state(
         }
         let at_the_time = question.bound().is_none_or(|bound| found.span().overlaps(bound));
         if let Some(here) = seen_presence(predicate, thing, &found.reading).filter(|_| at_the_time) {
-            let yes = here != question.asked.negated_verb();
+            let yes = here != question.asked.has_negated_verb();
             let mut said = verdict_candidate(pool, found, yes, pooled, "who is seen is here");
             said.signals.coverage = said.signals.coverage.max(MIN_YES_COVERAGE);
             return Ok(Some(said));
@@ -96,7 +96,7 @@ pub(super) fn verdict_by_state(
             continue;
         }
         if let Some(holds) = stance(predicate, thing, &question.asked.clause, &found.reading) {
-            let yes = holds != question.asked.negated_verb();
+            let yes = holds != question.asked.has_negated_verb();
             let mut said = verdict_candidate(pool, found, yes, pooled, "the newest that was told of its state");
             said.signals.coverage = said.signals.coverage.max(state_coverage(question, predicate, &found.reading));
             said.signals.known = said.signals.known.max(said.signals.coverage);

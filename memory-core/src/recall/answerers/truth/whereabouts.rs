@@ -50,7 +50,7 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     } else {
         asked_on == told_on || asked.named.overlaps(*span)
     };
-    let yes = same != question.asked.negated_verb();
+    let yes = same != question.asked.has_negated_verb();
     let mut said = verdict_candidate(pool, &event, yes, pooled, "by the time that was told last");
     said.text = format!("{}: {}", if yes { "Yes" } else { "No" }, told.text);
     Ok(Some(said))
@@ -82,7 +82,7 @@ pub(super) fn verdict_by_place(
     let words: Vec<String> = crate::index::words(&found.text).collect();
     let there = words.iter().any(|word| word_similarity(place, word) >= 0.8);
     let Some(event) = found.evidence.first().cloned() else { return Ok(None) };
-    let yes = there != question.asked.negated_verb();
+    let yes = there != question.asked.has_negated_verb();
     let mut said = verdict_candidate(pool, &event, yes, pooled, "by the latest place that was told");
     said.signals.thing = found.signals.thing;
     Ok(Some(said))
