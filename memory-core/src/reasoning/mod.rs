@@ -32,12 +32,12 @@ pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
 pub use options::{LoopAblation, ReasoningOptions};
 pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
-use self::belief::Belief;
-use self::beside::Beside;
+use self::belief::IntervalBelief;
+use self::beside::OverlayReader;
 use self::controller::MAX_LOOKS;
 use self::finding::KnownEvents;
-use self::interval::{Interval, by_interval, intervals};
-use self::policy::Choice;
+use self::interval::{Interval, candidate_intervals, order_by_interval};
+use self::policy::RankedLook;
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
 use crate::{
@@ -56,7 +56,7 @@ const SURE_PROBABILITY: f32 = 0.9;
 /// Number of steps without a change after which an answer is stable. No answer never is: the next look may bring one.
 const STABLE_STEPS: usize = 4;
 
-/// Consistent states of a memory, each for one reading: the loop lasts longer than a reading should.
+/// Consistent views of a memory, each for one read: the loop lasts longer than a view should.
 pub(crate) trait Views {
     /// Reads from the current state.
     ///
@@ -65,12 +65,12 @@ pub(crate) trait Views {
     fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, QueryError>) -> Result<T, QueryError>;
 }
 
-/// Hears of the loop, and may end it.
+/// Observes the loop, and may end it.
 pub trait Watch: Sync {
-    /// A step begins, or has ended.
+    /// Called when a step begins and when it has ended.
     fn step(&self, news: &StepNews);
 
-    /// Whether the loop is to end now.
+    /// Returns whether to end the loop now.
     fn cancelled(&self) -> bool {
         false
     }
@@ -85,7 +85,7 @@ pub struct StepNews {
     pub tool: Tool,
     /// Wall-clock span of what is looked at.
     pub span: TimeSpan,
-    /// Findings; `None` at the begin of the step.
+    /// Findings. `None` at the start of the step.
     pub outcome: Option<String>,
     /// Confidence of the answer so far.
     pub confidence: f32,
@@ -94,11 +94,11 @@ pub struct StepNews {
 /// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// There was nothing to look at, or nothing that looking could tell.
+    /// There was nothing to look at, or nothing that looking could show.
     NothingToSee,
     /// The answer rests on a finding that is certain enough.
     Found,
-    /// The answer did not change any more.
+    /// The answer no longer changed.
     Stable,
     /// No look could add enough.
     NoGain,
@@ -106,7 +106,7 @@ pub enum Stopped {
     Enough,
     /// All steps were made.
     Steps,
-    /// The time was over.
+    /// The time limit was reached.
     Deadline,
     /// The caller cancelled.
     Cancelled,
@@ -133,18 +133,18 @@ impl Stopped {
 pub struct Reasoned {
     /// The answer.
     pub answer: Answer,
-    /// Found events that are not in the store, each with the episode that it belongs to.
+    /// Found events that are not in the store, each with its episode.
     pub found: Vec<Event>,
-    /// The vectors of faces among it, by its place in `found`.
+    /// Vectors of faces, by index in `found`.
     pub faces: BTreeMap<usize, SensedEmbedding>,
-    /// Steps that were made.
+    /// Number of steps.
     pub steps: usize,
-    /// Why it ended.
+    /// Why the loop ended.
     pub stopped: Stopped,
 }
 
 impl Reasoned {
-    /// Returns the found events to be remembered.
+    /// Returns the found events for storage.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
         let looked = |(place, event): (usize, &Event)| Looked {
@@ -167,7 +167,7 @@ impl Reasoned {
     }
 }
 
-/// Whether an answer is worth looking again.
+/// Returns whether looking may improve an answer.
 #[must_use]
 pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
     let factual = answer.intent == crate::Intent::Factual && answer.modality != crate::QuestionModality::Gist;
@@ -180,7 +180,7 @@ pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
         }
 }
 
-/// Answers a question, looking at recordings where that may help. Without a controller the policy chooses every look.
+/// Answers a question, and looks at recordings if that may help. Without a controller the policy chooses every look.
 ///
 /// # Errors
 /// As [`recall::answer`].
@@ -200,16 +200,16 @@ pub(crate) fn reason(
     let decide = |found: &[Event], vectors: &[Option<Vec<i16>>]| {
         views.read(|reader| match found.is_empty() {
             true => recall::answer(&wide, reader),
-            false => recall::answer(&wide, &Beside::new(reader, found, vectors)),
+            false => recall::answer(&wide, &OverlayReader::new(reader, found, vectors)),
         })
     };
     let first = decide(&[], &[])?;
     let (wanted, mut places) = views.read(|reader| {
         let wanted = recall::looking::wanted(query, reader, hard);
-        let places = intervals(&first.evidence, first.confidence, wanted.bound, reader)?;
+        let places = candidate_intervals(&first.evidence, first.confidence, wanted.bound, reader)?;
         Ok((wanted, places))
     })?;
-    let mut state = Loop {
+    let mut state = ReasoningLoop {
         query,
         tools,
         options,
@@ -234,10 +234,10 @@ pub(crate) fn reason(
     let used = Tool::ALL.into_iter().filter(|tool| !options.ablation.without_tools.contains(tool));
     let reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
     let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
-        true => views.read(|reader| wordless(&places, reader))?,
+        true => views.read(|reader| wordless_shares(&places, reader))?,
         false => Vec::new(),
     };
-    let belief = Belief::new(wanted.clone(), &places, wordless, &reach);
+    let belief = IntervalBelief::new(wanted.clone(), &places, wordless, &reach);
     let looks = wanted.can_be_perceived && !places.is_empty();
     if looks {
         let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));
@@ -254,22 +254,22 @@ pub(crate) fn reason(
             "no encoder has a word for anything that it names"
         };
         state.working.note("looking", why.to_owned());
-        return Ok(state.finished(first, Stopped::NothingToSee, begin));
+        return Ok(state.finish(first, Stopped::NothingToSee, begin));
     }
     state.belief = Some(belief);
     state.run(first, &mut places, views, &decide, begin)
 }
 
-struct Loop<'a> {
+struct ReasoningLoop<'a> {
     query: &'a Query,
     tools: &'a dyn Tools,
     options: &'a ReasoningOptions,
-    /// `None` where the policy chooses, from the begin or since the controller failed.
+    /// `None` if the policy chooses, from the start or since the controller failed.
     controller: Option<&'a dyn Controller>,
     watch: &'a dyn Watch,
     clock: &'a dyn Clock,
     end: Duration,
-    belief: Option<Belief>,
+    belief: Option<IntervalBelief>,
     sensory: SensoryMemory,
     results: ResultMemory,
     working: WorkingMemory,
@@ -281,7 +281,7 @@ struct Loop<'a> {
     degraded: Vec<String>,
 }
 
-impl Loop<'_> {
+impl ReasoningLoop<'_> {
     fn run(
         mut self,
         first: Answer,
@@ -293,20 +293,20 @@ impl Loop<'_> {
         let mut answer = first;
         let mut unchanged = 0;
         for iteration in 1.. {
-            if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.ended(answer, stopped, begin, places));
+            if let Some(stopped) = self.stop_reason(iteration, unchanged) {
+                return Ok(self.finish_after_looking(answer, stopped, begin, places));
             }
             let belief = self.belief.as_ref().expect("the loop runs with one");
-            let looks = policy::looks(places, belief, &self.results, self.options);
+            let looks = policy::rank_looks(places, belief, &self.results, self.options);
             if looks.is_empty() {
-                return Ok(self.ended(answer, Stopped::NoGain, begin, places));
+                return Ok(self.finish_after_looking(answer, Stopped::NoGain, begin, places));
             }
-            let Some((choice, aim)) = self.chosen(&looks, places, &answer) else {
-                return Ok(self.ended(answer, Stopped::Enough, begin, places));
+            let Some((choice, aim)) = self.choose_look(&looks, places, &answer) else {
+                return Ok(self.finish_after_looking(answer, Stopped::Enough, begin, places));
             };
             // Choosing may have taken its time.
-            if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.ended(answer, stopped, begin, places));
+            if let Some(stopped) = self.stop_reason(iteration, unchanged) {
+                return Ok(self.finish_after_looking(answer, stopped, begin, places));
             }
             let (number, tool) = (choice.interval, choice.tool);
             self.working.aim(tool, &places[number], number, choice.gain, &aim);
@@ -318,9 +318,9 @@ impl Loop<'_> {
                 confidence,
             };
             self.watch.step(&news(None, answer.confidence));
-            let (outcome, changed) = self.act(tool, number, &places[number], views)?;
+            let (outcome, changed) = self.call_tool(tool, number, &places[number], views)?;
             if self.watch.cancelled() {
-                return Ok(self.ended(answer, Stopped::Cancelled, begin, places));
+                return Ok(self.finish_after_looking(answer, Stopped::Cancelled, begin, places));
             }
             let next = if changed { decide(&self.found, &self.vectors)? } else { answer.clone() };
             let same = next.answer.is_some()
@@ -335,21 +335,27 @@ impl Loop<'_> {
             let confidence = answer.confidence;
             self.results.steps.push(StepResult { iteration, interval: number, tool, outcome, aim, confidence });
             if let Some(belief) = self.belief.as_ref().filter(|_| !self.options.ablation.without_focus) {
-                belief.update(places);
+                belief.update_probabilities(places);
             }
-            if self.is_found(&answer, number) {
-                return Ok(self.ended(answer, Stopped::Found, begin, places));
+            if self.rests_on_sure_finding(&answer, number) {
+                return Ok(self.finish_after_looking(answer, Stopped::Found, begin, places));
             }
         }
         unreachable!("the loop ends by its steps");
     }
 
-    /// The end of a loop that looked. Where nothing answers, what lies in an interval that shows what is asked for together comes first:
-    /// recall orders single events, and of what is asked for "on the table beside the computer" many tables show a part.
-    fn ended(mut self, mut answer: Answer, stopped: Stopped, begin: Duration, places: &[Interval]) -> Reasoned {
+    /// Ends a loop that looked. Without an answer, evidence in an interval that shows everything together comes first.
+    /// Recall orders single events, and for "on the table beside the computer" many events show a part.
+    fn finish_after_looking(
+        mut self,
+        mut answer: Answer,
+        stopped: Stopped,
+        begin: Duration,
+        places: &[Interval],
+    ) -> Reasoned {
         if let Some(belief) = self.belief.as_ref().filter(|_| answer.answer.is_none()) {
-            let ratios = belief.ratios();
-            by_interval(&mut answer.evidence, places, &ratios);
+            let ratios = belief.likelihood_ratios();
+            order_by_interval(&mut answer.evidence, places, &ratios);
             let gained = places.iter().zip(&ratios).filter(|(_, ratio)| **ratio > 1.0);
             let told = gained.map(|(place, ratio)| {
                 format!(
@@ -363,14 +369,20 @@ impl Loop<'_> {
                 self.working.note("likelier than before", told.join(", "));
             }
         }
-        self.finished(answer, stopped, begin)
+        self.finish(answer, stopped, begin)
     }
 
-    /// The next look, by the controller or else by the policy, and why; `None` where the controller has seen enough.
-    fn chosen(&mut self, looks: &[Choice], places: &[Interval], answer: &Answer) -> Option<(Choice, String)> {
+    /// Returns the next look and its reason, by the controller or else by the policy. `None` if the controller has seen
+    /// enough.
+    fn choose_look(
+        &mut self,
+        looks: &[RankedLook],
+        places: &[Interval],
+        answer: &Answer,
+    ) -> Option<(RankedLook, String)> {
         if let Some(controller) = self.controller {
             let offered = &looks[..looks.len().min(MAX_LOOKS)];
-            let possible = |look: &Choice| PossibleLook {
+            let possible = |look: &RankedLook| PossibleLook {
                 tool: look.tool,
                 span: places[look.interval].span(),
                 probability: places[look.interval].probability,
@@ -416,8 +428,8 @@ impl Loop<'_> {
         Some((*best, aim.to_owned()))
     }
 
-    /// Whether the answer rests on a sure finding, and nothing closer can be seen of where it was found.
-    fn is_found(&self, answer: &Answer, number: usize) -> bool {
+    /// Returns whether the answer rests on a certain finding, and no tool can look closer.
+    fn rests_on_sure_finding(&self, answer: &Answer, number: usize) -> bool {
         let sure = |item: &crate::Evidence| {
             self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE_PROBABILITY)
         };
@@ -426,7 +438,7 @@ impl Loop<'_> {
         answer.answer.is_some() && closer && answer.evidence.first().is_some_and(sure)
     }
 
-    fn over(&self, iteration: usize, unchanged: usize) -> Option<Stopped> {
+    fn stop_reason(&self, iteration: usize, unchanged: usize) -> Option<Stopped> {
         if self.watch.cancelled() {
             Some(Stopped::Cancelled)
         } else if self.clock.monotonic() >= self.end {
@@ -440,8 +452,8 @@ impl Loop<'_> {
         }
     }
 
-    /// Calls one tool, and takes what it found; says it in words, and whether recall has anything new to decide on.
-    fn act(
+    /// Calls one tool and records its findings. Returns them in words, and whether recall has new events to decide on.
+    fn call_tool(
         &mut self,
         tool: Tool,
         number: usize,
@@ -483,11 +495,11 @@ impl Loop<'_> {
         let mut names: Vec<String> = Vec::new();
         let before = self.found.len();
         for sighting in &look.sightings {
-            let meant = belief.meant(sighting);
+            let meant = belief.matching_terms(sighting);
             let wanted = !meant.is_empty() || belief.asks_for(sighting.kind);
             let probability = match meant.is_empty() {
-                true => calibration::probability(tool, sighting),
-                false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
+                true => calibration::sighting_probability(tool, sighting),
+                false => calibration::probability_with_prior(tool, sighting, belief.prior_of(&meant, interval)),
             };
             seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
             if !meant.is_empty() {
@@ -498,7 +510,7 @@ impl Loop<'_> {
                 continue;
             }
             let place = (tool, self.query.question.as_str(), self.found.len());
-            let event = finding::event(sighting, probability, wanted, place, interval, &known);
+            let event = finding::derive_event(sighting, probability, wanted, place, interval, &known);
             let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
             if let Some(event) = event.filter(is_new)
                 && self.found.len() < MAX_FOUND
@@ -508,7 +520,7 @@ impl Loop<'_> {
             }
         }
         if !self.results.forgets {
-            belief.note(number, tool, calibration::recall(tool), &seen);
+            belief.record(number, tool, calibration::tool_recall(tool), &seen);
         }
         for line in &look.degraded {
             if !self.degraded.contains(line) {
@@ -516,7 +528,7 @@ impl Loop<'_> {
             }
         }
         self.sensory.clear();
-        let vectors = views.read(|reader| Ok(beside::embed(reader, &self.found[before..])))?;
+        let vectors = views.read(|reader| Ok(beside::embed_events(reader, &self.found[before..])))?;
         self.vectors.extend(vectors);
         let new = self.found.len() - before;
         let seen = if names.is_empty() { "nothing that the question names".to_owned() } else { names.join(", ") };
@@ -527,7 +539,7 @@ impl Loop<'_> {
         Ok((format!("{looked}: {seen}; {new} new"), new > 0))
     }
 
-    fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
+    fn finish(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
         let steps = self.results.steps.len();
         self.working.note("looking", format!("{steps} steps; {}", stopped.name()));
         let limit = self.query.top_k.max(1);
@@ -550,12 +562,12 @@ impl Loop<'_> {
     }
 }
 
-/// Returns, by interval, the share of its speech of which memory has no words.
-fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
-    places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless())).collect()
+/// Returns the share of each interval's speech without a transcript in the memory.
+fn wordless_shares(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
+    places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless_share())).collect()
 }
 
-/// Whether two findings are one thing that two tools saw.
+/// Returns whether two findings are one thing that two tools saw.
 fn same_thing(a: &Event, b: &Event) -> bool {
     a.text == b.text
         && a.media == b.media

@@ -399,7 +399,7 @@ fn evidence_of_an_interval_that_became_likelier_comes_first_and_nothing_else_mov
         .collect();
     let ordered = |ratio: &dyn Fn(usize) -> f32| {
         let (mut items, ratios) = (evidence.clone(), (0..places.len()).map(ratio).collect::<Vec<_>>());
-        by_interval(&mut items, &places, &ratios);
+        order_by_interval(&mut items, &places, &ratios);
         assert!(items.iter().zip(&evidence).all(|(new, old)| new.score == old.score), "the scores stay in their order");
         items.into_iter().map(|item| item.event).collect::<Vec<_>>()
     };

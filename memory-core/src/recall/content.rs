@@ -81,8 +81,9 @@ pub(super) struct Coverage {
 }
 
 impl Coverage {
-    /// How nearly the content and the event say the same: a thing and its preparation are told apart by one word.
-    pub fn harmonic_mean(self) -> f32 {
+    /// Score of the match of content and event: the covered content, a part of the covered event, and a penalty for
+    /// unmatched words. One unmatched word distinguishes a thing from its preparation.
+    pub fn match_score(self) -> f32 {
         self.of_content + 0.3 * self.of_event - 0.04 * self.unmatched_words.min(4.0)
     }
 }
@@ -477,9 +478,8 @@ impl Content {
         }
     }
 
-    /// Share of the content, by weight, for given similarities of the items. Several events together cover each item by
-    /// the best one.
-    pub fn share_of_similarities(&self, held: &[f32]) -> f32 {
+    /// Covered share of the content, by weight, for given similarities of the items.
+    pub fn covered_share(&self, held: &[f32]) -> f32 {
         let total = self.total_weight();
         let covered: f32 = self.items.iter().zip(held).map(|(item, held)| item.weight * held).sum();
         if total > 0.0 { covered / total } else { 0.0 }

@@ -266,7 +266,7 @@ fn add_scene_coverage(found: &mut [RetrievedEvent], content: &Content) {
                 together.iter_mut().zip(other_held).for_each(|(best, held)| *best = best.max(*held));
             }
         }
-        let scene = content.share_of_similarities(&together);
+        let scene = content.covered_share(&together);
         if scene > one.coverage.of_content {
             one.coverage.of_content = (1.0 - SCENE_SHARE) * one.coverage.of_content + SCENE_SHARE * scene;
         }
@@ -296,7 +296,7 @@ fn add_topic_coverage(found: &mut [RetrievedEvent], content: &Content) {
             .iter_mut()
             .zip(content.item_similarities(&deed.reading))
             .for_each(|(best, held)| *best = best.max(held));
-        let both = content.share_of_similarities(&together);
+        let both = content.covered_share(&together);
         if both > one.coverage.of_content {
             one.coverage.of_content = (1.0 - SCENE_SHARE) * one.coverage.of_content + SCENE_SHARE * both;
         }

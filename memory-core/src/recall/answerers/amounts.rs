@@ -265,7 +265,7 @@ fn amount_coverage(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let mut held = question.content.item_similarities(&found.reading);
     let items = question.content.items.iter().zip(&mut held);
     items.filter(|(item, _)| says(&item.lemma)).for_each(|(_, held)| *held = 1.0);
-    question.content.share_of_similarities(&held)
+    question.content.covered_share(&held)
 }
 
 fn amount_signals(question: &Question<'_>, found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> Signals {

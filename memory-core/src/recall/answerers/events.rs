@@ -178,7 +178,7 @@ pub(in crate::recall) fn answer(
             let mut held = question.content.item_similarities(&first.reading);
             let items = question.content.items.iter().zip(&mut held);
             items.filter(|(item, _)| item.lemma == class.head).for_each(|(_, held)| *held = 1.0);
-            question.content.share_of_similarities(&held)
+            question.content.covered_share(&held)
         }
         _ => 0.0,
     };

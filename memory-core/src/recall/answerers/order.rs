@@ -98,7 +98,7 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
         let told = found
             .into_iter()
             .filter(|found| !found.reading.only_asks() && found.coverage.of_content >= MIN_HALF_COVERAGE);
-        Ok(told.reduce(|a, b| if b.coverage.harmonic_mean() > a.coverage.harmonic_mean() { b } else { a }))
+        Ok(told.reduce(|a, b| if b.coverage.match_score() > a.coverage.match_score() { b } else { a }))
     };
     let first = event(0..words[split].range.start)?;
     let second = event(words[split + 2].range.end..question.text.len())?;
@@ -249,8 +249,8 @@ fn asked_verb(question: &Question<'_>) -> Option<String> {
     })
 }
 
-/// Returns the gaps between the events of a thing, in which it stayed as it was. Gaps of equal length are in time
-/// order, longer gaps come first.
+/// Returns the gaps between the events of a thing, in which it stayed as it was, in time order. With a bound, includes
+/// the gap after the last event.
 pub(in crate::recall) fn rests(events: &[RetrievedEvent], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = events.iter().map(RetrievedEvent::span).collect();
     spans.sort_by_key(|span| (span.start, span.end));

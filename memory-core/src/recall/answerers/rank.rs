@@ -95,7 +95,7 @@ pub(in crate::recall) fn asks_about_asking(question: &Question<'_>) -> bool {
     question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "ask" | "inquire" | "wonder"))
 }
 
-/// Returns the share of the matching clauses that are questions, from 0 to 1.
+/// Returns the share of the matching words that the speaker uses in questions, from 0 to 1.
 pub(super) fn asked_share(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     if reading.only_asks() {
         return 1.0;

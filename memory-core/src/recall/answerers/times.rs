@@ -52,7 +52,7 @@ pub(in crate::recall) fn answer(
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
-    let best = meant.iter().max_by(|a, b| a.coverage.harmonic_mean().total_cmp(&b.coverage.harmonic_mean()));
+    let best = meant.iter().max_by(|a, b| a.coverage.match_score().total_cmp(&b.coverage.match_score()));
     if let Some(found) = super::began::answer(pool, pooled, best)? {
         return Ok(Some(found));
     }
@@ -361,7 +361,7 @@ pub(in crate::recall) fn occurrences(
     let by_search = |found: &RetrievedEvent| {
         if found.reading.event.kind == Kind::Text { SPEECH_SCORE_WEIGHT * found.score } else { 0.0 }
     };
-    let rank = |found: &RetrievedEvent| found.coverage.harmonic_mean() + by_search(found);
+    let rank = |found: &RetrievedEvent| found.coverage.match_score() + by_search(found);
     // "When was it opened?" asks for no closing.
     if all.iter().any(|found| !contradicts_premise(question, &found.reading)) {
         all.retain(|found| !contradicts_premise(question, &found.reading));

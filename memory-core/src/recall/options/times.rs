@@ -152,7 +152,7 @@ fn nearly_verbatim_events(pool: &EventPool<'_>, text: &str) -> Result<Vec<Retrie
     let whole = 0..text.len();
     let content = Content::from_ranges(&words, std::slice::from_ref(&whole), 1.0, pool.reader.search());
     let mut found = pool.search(text, None, &content, question.bound(), None)?;
-    let rank = |found: &RetrievedEvent| found.coverage.harmonic_mean();
+    let rank = |found: &RetrievedEvent| found.coverage.match_score();
     let best = found.iter().map(rank).fold(0.0, f32::max);
     found.retain(|found| rank(found) >= best - 0.03);
     Ok(found)

@@ -134,7 +134,7 @@ impl EventMatch {
         Self { placed: pooled.iter().any(|found| found.placed > 0.0), top }
     }
 
-    /// Weight of an event that does not otherwise match the question. 0 outside of the requested time, if there is one.
+    /// Weight of an event regardless of its match: `MIN_EVENT_WEIGHT` outside of the requested time, else 1.
     fn weight_anywhere(&self, found: &RetrievedEvent) -> f32 {
         if self.placed && found.placed == 0.0 { MIN_EVENT_WEIGHT } else { 1.0 }
     }
@@ -210,7 +210,7 @@ fn add_event_features(
     #[expect(clippy::cast_precision_loss, reason = "a few things")]
     let count = items.len().max(1) as f32;
     speaks.anywhere = items.iter().sum::<f32>() / count;
-    speaks.scene = content.share_of_similarities(&together);
+    speaks.scene = content.covered_share(&together);
     if let Some(joint) = joint {
         speaks.moment = moment_cosine(pool, &looked, joint);
     }

@@ -334,7 +334,7 @@ fn number_in_words(count: usize) -> String {
     NUMBERS.get(count).map_or_else(|| count.to_string(), |word| (*word).to_owned())
 }
 
-/// Answers how long the procedure usually takes: the median of all sessions.
+/// Answers how long the procedure or step usually takes: the median of all sessions.
 fn answer_duration(target: &StepTarget<'_>, now: Timestamp) -> Option<ComposedAnswer> {
     let course = &target.course;
     let mut found: Vec<(std::time::Duration, EventId)> = Vec::new();

@@ -14,8 +14,8 @@ pub(super) struct ClockTime {
     pub half: Option<bool>,
     /// Whether seconds are told.
     pub seconds: bool,
-    /// Whether it may be meant twelve hours later.
-    pub twelve: bool,
+    /// Whether it may mean twelve hours later.
+    pub can_be_twelve_later: bool,
     /// Whether it is exact to the minute, and not rounded.
     pub to_the_minute: bool,
     /// Whether it is written with a colon.
@@ -137,7 +137,7 @@ impl Parser<'_> {
             at,
             half: Some(at > 0),
             seconds: false,
-            twelve: false,
+            can_be_twelve_later: false,
             to_the_minute: false,
             colon: false,
             named: true,
@@ -157,8 +157,12 @@ impl Parser<'_> {
         if !valid {
             return Some((taken, clock, precise));
         }
-        let twelve = half.is_none() && clock.twelve;
-        Some((taken + more, ClockTime { half, twelve, ..clock }, precise || half.is_some() || clock_word))
+        let twelve = half.is_none() && clock.can_be_twelve_later;
+        Some((
+            taken + more,
+            ClockTime { half, can_be_twelve_later: twelve, ..clock },
+            precise || half.is_some() || clock_word,
+        ))
     }
 
     /// Parses "am", "p.m.", "o'clock" or "h". Returns the number of words.
@@ -214,7 +218,15 @@ impl Parser<'_> {
             (1..=12).contains(&hour)
         };
         let to_the_minute = minute % 5 != 0;
-        let clock = ClockTime { at, half: None, seconds: second.is_some(), twelve, to_the_minute, colon, named: false };
+        let clock = ClockTime {
+            at,
+            half: None,
+            seconds: second.is_some(),
+            can_be_twelve_later: twelve,
+            to_the_minute,
+            colon,
+            named: false,
+        };
         // A bare number beyond twelve is a time only with more.
         let plain = !colon && !dotted;
         if plain && hour > 12 && self.parse_half_of_day(place + 1).0 == 0 {
@@ -230,19 +242,19 @@ fn complete_range(mut from: ClockTime, mut to: ClockTime) -> (ClockTime, ClockTi
         to.at = DAY_S;
         to.half = None;
     }
-    if from.half.is_none() && to.half.is_some() && from.twelve {
+    if from.half.is_none() && to.half.is_some() && from.can_be_twelve_later {
         from.half = to.half;
         if from.as_told() > to.as_told() {
             from.half = to.half.map(|half| !half);
         }
-        from.twelve = false;
+        from.can_be_twelve_later = false;
     }
-    if to.half.is_none() && from.half.is_some() && to.twelve {
+    if to.half.is_none() && from.half.is_some() && to.can_be_twelve_later {
         to.half = from.half;
         if from.as_told() > to.as_told() {
             to.half = from.half.map(|half| !half);
         }
-        to.twelve = false;
+        to.can_be_twelve_later = false;
     }
     (from, to)
 }

@@ -63,7 +63,7 @@ impl Parser<'_> {
                 let (date, start) = self.resolve_hour(known, group.part, *from, TimeRelation::At);
                 let mut end = self.seconds_of_clock(*to, group.part);
                 while end < start && end + DAY_S / 2 <= start + DAY_S {
-                    end += if to.twelve { DAY_S / 2 } else { DAY_S };
+                    end += if to.can_be_twelve_later { DAY_S / 2 } else { DAY_S };
                 }
                 let span = self.clock_span(date, start, end, false);
                 let until =
@@ -126,7 +126,7 @@ impl Parser<'_> {
         let now = self.now_at();
         let is_ahead = |at: i32| moment_at(self.today(), at, &self.zone) > now;
         // Of two hours the likelier one, unless the tense excludes it and not the other.
-        if clock.twelve && part.is_none() {
+        if clock.can_be_twelve_later && part.is_none() {
             let other = if at >= DAY_S / 2 { at - DAY_S / 2 } else { at + DAY_S / 2 };
             let wants_ahead = self.looks_ahead();
             // "It is half past five": somebody says what time it is.
@@ -179,11 +179,15 @@ impl Parser<'_> {
         if let Some((from, to)) = part {
             let (from, to) =
                 if from < DAY_S / 2 && to <= DAY_S / 2 { (0, to) } else { (from - 2 * HOUR_S, to + HOUR_S) };
-            let half = if clock.twelve || clock.at < 13 * HOUR_S && clock.half.is_none() { DAY_S / 2 } else { DAY_S };
+            let half = if clock.can_be_twelve_later || clock.at < 13 * HOUR_S && clock.half.is_none() {
+                DAY_S / 2
+            } else {
+                DAY_S
+            };
             let fitting = (-1..4).map(|times| told + times * half).find(|at| (from..to).contains(at) && *at >= 0);
             return fitting.unwrap_or(told);
         }
-        if !clock.twelve {
+        if !clock.can_be_twelve_later {
             return told;
         }
         // Nobody makes an appointment at two in the night: 1 to 6 is the afternoon, twelve is noon.

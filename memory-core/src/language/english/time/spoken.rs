@@ -95,7 +95,7 @@ fn spoken_clock(at: i32) -> ClockTime {
         at,
         half: None,
         seconds: false,
-        twelve: at < 13 * HOUR_S,
+        can_be_twelve_later: at < 13 * HOUR_S,
         to_the_minute: at / 60 % 5 != 0,
         colon: false,
         named: false,

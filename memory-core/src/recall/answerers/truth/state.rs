@@ -155,7 +155,7 @@ fn state_coverage(question: &Question<'_>, predicate: &str, reading: &ParsedEven
             *held = 1.0;
         }
     }
-    question.content.share_of_similarities(&held)
+    question.content.covered_share(&held)
 }
 
 /// Returns the thing that was given back: "has he returned the saw yet?" asks whether it is back.
