@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::interval::{Interval, order_by_interval};
 use super::*;
 use crate::event::{LOOKED, LOOKED_FOR};
 use crate::recall::tests::home::{Home, Row, home};
-use crate::{Kind, Modality, StreamSpan, Value};
+use crate::{Kind, Modality, Route, StreamSpan, Value};
 
 mod controlling;
 

@@ -1,14 +1,18 @@
 //! Answers how much, how heavy or how long: told quantities, compared and summed.
 
-use std::time::Duration;
+mod durations;
+mod units;
 
-use crate::language::english::closed::AMBIGUOUS_MONEY_UNITS;
+pub(super) use self::durations::answer_duration;
+pub(super) use self::units::has_unit_class_of;
+use self::units::{UNITS_BY_VERB, is_same_name, noun_before};
+pub(in crate::recall) use self::units::{has_asked_unit, measures, unit_class, unit_of};
+
+use crate::ReadError;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Ask;
-use crate::language::english::syntax::{Clause, NounPhrase};
-use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::time::{TimeRelation, ToldTime, say_day, say_length, say_period};
-use crate::recall::answerers::counts::counted_events;
+use crate::language::english::syntax::Clause;
+use crate::language::english::time::say_day;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
@@ -18,14 +22,9 @@ use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{ParsedEvent, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::recall::telling::{lacks_asked_thing, relevant_clauses};
-use crate::{Kind, ReadError};
 
-/// Minimum coverage of the question by an event that states the duration.
-const MIN_DURATION_COVERAGE: f32 = 0.5;
-/// Coverage relative to the best event from which another event may state the duration.
-const DURATION_COVERAGE_RATIO: f32 = 0.75;
 /// Bonus for a number that states somebody's age, if the question asks for it.
 const AGE_BONUS: f32 = 0.5;
 /// Bonus for a quantity in the clause that answers the question.
@@ -166,59 +165,6 @@ fn recency_bonus(found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> f32 {
     0.2 * share
 }
 
-/// Verbs with the class of units that they measure in.
-const UNITS_BY_VERB: &[(&[&str], &str)] =
-    &[(&["cost", "pay", "spend", "owe", "charge", "quote"], "monetary_unit"), (&["weigh"], "mass_unit")];
-
-/// Returns the class of units that the question asks for: money for "how much did it cost?".
-pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static str> {
-    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    let price = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "price" | "cost"));
-    // "How heavy is it?" asks what it weighs.
-    let degree = question.asked.clause.asking.as_ref().and_then(|asking| asking.degree.as_deref());
-    let verb = if degree == Some("heavy") { "weigh" } else { verb };
-    let class = UNITS_BY_VERB.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| *unit);
-    // "How much were the lemons?"
-    let asking = question.asked.clause.asking.as_ref();
-    let much = asking.is_some_and(|asking| asking.degree.as_deref() == Some("much") && asking.noun.is_none());
-    let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    // "What did it come to?"
-    let comes_to = verb == "come" && question.ask() == Ask::Amount;
-    class.or((price || comes_to || much && is).then_some("monetary_unit"))
-}
-
-/// Returns whether a number can be the amount, by its unit.
-pub(in crate::recall) fn has_asked_unit(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
-    let asking = question.asked.clause.asking.as_ref();
-    if asking.is_some_and(|asking| asking.degree.as_deref() == Some("old")) {
-        return states_age(question, quantity, reading)
-            || lexicon::is_a_as(&quantity.unit, "time_unit", PartOfSpeech::Noun).is_some();
-    }
-    unit_class(question).is_none_or(|class| is_in_unit_class(class, quantity, reading))
-}
-
-/// Returns whether a number is an amount of money for a price, or of mass for a weight.
-pub(super) fn has_unit_class_of(of: &str, quantity: &Quantity, reading: &ParsedEvent) -> bool {
-    is_in_unit_class(if of == "weight" { "mass_unit" } else { "monetary_unit" }, quantity, reading)
-}
-
-fn is_in_unit_class(class: &str, quantity: &Quantity, reading: &ParsedEvent) -> bool {
-    let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
-    let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
-    let money = class == "monetary_unit" && AMBIGUOUS_MONEY_UNITS.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
-    signed
-        || money
-        || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
-        || lexicon::is_a_as(&quantity.measured, class, PartOfSpeech::Noun).is_some()
-}
-
-/// Returns the noun directly before a number: "size 38".
-fn noun_before<'r>(reading: &'r ParsedEvent, quantity: &Quantity) -> Option<&'r str> {
-    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
-    let noun = nouns.find(|noun| noun.range.end == quantity.range.end && noun.range.start < quantity.range.start)?;
-    noun.modifiers.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())).then_some(noun.head.as_str())
-}
-
 /// Returns whether a number states the age of the person in question: "I am nine", "Rolf is twelve".
 fn states_age(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let clause = &question.asked.clause;
@@ -280,100 +226,6 @@ fn amount_signals(question: &Question<'_>, found: &RetrievedEvent, pooled: &[Ret
     }
 }
 
-/// Answers with a told duration: "for three years", "since 2016".
-fn told_duration(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
-    let mut told: Vec<&RetrievedEvent> = pooled
-        .iter()
-        .filter(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks())
-        .filter(|found| found.coverage.of_content >= MIN_DURATION_COVERAGE)
-        .collect();
-    told.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
-    let top = told.first()?.fitness();
-    let (found, text) =
-        told.into_iter().filter(|found| found.fitness() >= DURATION_COVERAGE_RATIO * top).find_map(|found| {
-            let since = |time: &ToldTime| {
-                (time.relation == TimeRelation::Since)
-                    .then(|| format!("since {}", without_preposition(&say_period(time.span, &question.now))))
-            };
-            let text = duration_in(&found.reading).or_else(|| found.reading.times.iter().find_map(since))?;
-            Some((found, text))
-        })?;
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&text),
-        value: Value::Text(text),
-        signals: amount_signals(question, found, pooled),
-        evidence: vec![found.clone()],
-        confidence: 0.0,
-        reason: "as long as was told of it".into(),
-    })
-}
-
-/// Returns the first duration in a text. Skips how long ago and how often.
-fn duration_in(reading: &ParsedEvent) -> Option<String> {
-    let text = &reading.event.text;
-    let beside = |words: &str, from_end: bool| {
-        let mut words = words.split_whitespace();
-        let word = if from_end { words.next_back() } else { words.next() };
-        word.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).unwrap_or_default()
-    };
-    reading
-        .quantities()
-        .into_iter()
-        .filter(|quantity| {
-            let unit = lemma(&quantity.unit, Tag::Noun);
-            lexicon::is_a_as(&unit, "time_unit", PartOfSpeech::Noun).is_some()
-        })
-        .filter(|quantity| !matches!(beside(&text[quantity.range.end..], false).as_str(), "ago" | "later" | "old"))
-        .find(|quantity| !matches!(beside(&text[..quantity.range.start], true).as_str(), "every" | "in" | "within"))
-        .map(|quantity| text[quantity.range].to_owned())
-}
-
-/// Returns a time without its preposition.
-fn without_preposition(time: &str) -> &str {
-    time.strip_prefix("in ").or_else(|| time.strip_prefix("on ")).unwrap_or(time)
-}
-
-/// Answers how long something lasted: a told duration, or the span of the event.
-pub(super) fn answer_duration(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    if let Some(told) = told_duration(question, pooled) {
-        return Ok(Some(told));
-    }
-    if let Some(lasted) = super::lasted::answer(pool, pooled)? {
-        return Ok(Some(lasted));
-    }
-    // What a person did is told by others, too: what suits well is looked at whoever tells it.
-    let suits = pooled.iter().filter(|found| found.coverage.of_content >= GOOD_COVERAGE).cloned();
-    let events = merge(counted_events(pool, pooled)?, suits.collect());
-    // How long a sentence takes to say is how long nothing lasted but the talk.
-    let is_talk = question
-        .asked
-        .clause
-        .verb
-        .as_ref()
-        .is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "talk", PartOfSpeech::Verb).is_some());
-    let lasting: Vec<&RetrievedEvent> = events
-        .iter()
-        .filter(|found| found.span().end > found.span().start && (is_talk || found.reading.event.kind != Kind::Text))
-        .collect();
-    let Some(found) =
-        lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start)))
-    else {
-        return Ok(None);
-    };
-    let total: Duration = found.span().end.since(found.span().start);
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: say_length(total),
-        value: Value::Number(total.as_secs_f64(), "s".into()),
-        signals: amount_signals(question, found, pooled),
-        evidence: vec![(**found).clone()],
-        confidence: 0.0,
-        reason: "from its begin to its end".into(),
-    }))
-}
-
 /// Answers which thing has the most or the least of something, among the events that state an amount of it.
 pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
@@ -427,31 +279,6 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
         confidence: 0.0,
         reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun),
     }))
-}
-
-/// Returns whether two names differ in number only: "burgers" and "burger".
-fn is_same_name(a: &str, b: &str) -> bool {
-    let words = |text: &str| crate::index::words(text).map(|word| crate::index::stem(&word)).collect::<Vec<_>>();
-    !b.is_empty() && words(a) == words(b)
-}
-
-/// Returns whether a quantity measures what a word names.
-pub(in crate::recall) fn measures(quantity: &Quantity, name: &str, unit: Option<&str>) -> bool {
-    if unit.is_some_and(|unit| quantity.unit == unit) {
-        return true;
-    }
-    quantity.measured.split(' ').any(|word| word_similarity(word, name) >= 0.9)
-        || !quantity.unit.is_empty() && word_similarity(&quantity.unit, name) >= 0.9
-}
-
-/// Returns the unit that a name implies.
-pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
-    match name {
-        "calorie" | "calories" | "energy" => Some("kcal"),
-        "weight" => Some("g"),
-        "temperature" => Some("degree"),
-        _ => None,
-    }
 }
 
 /// Sums the amounts that the events of a span state, by the names in the question or the options.
