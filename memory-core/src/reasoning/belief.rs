@@ -83,7 +83,7 @@ impl IntervalBelief {
     /// Returns the terms that a sighting matches, each with its similarity.
     pub fn matching_terms(&self, sighting: &Sighting) -> Vec<(usize, f32)> {
         let likeness = |lemma: &str| match sighting.kind {
-            // It was told the question, and says what shows what is asked for.
+            // The model knows the question, and reports what answers it.
             SightingKind::Description => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
             SightingKind::Face => label_similarity("person", Modality::Visual, lemma),
@@ -145,7 +145,7 @@ impl IntervalBelief {
             .sum();
         let share = match tool {
             Tool::ClipExplorer if !self.wanted.heard => SOUND_ONLY_GAIN,
-            // What memory has in words already need not be written down again.
+            // Speech with a transcript need not be transcribed again.
             Tool::Transcriber => self.wordless.get(interval).copied().unwrap_or(1.0),
             _ => 1.0,
         };
@@ -194,7 +194,8 @@ impl IntervalBelief {
         let ratio = |features: &Vec<Option<WordSighting>>| -> f32 {
             let seen = features.iter().zip(&rates).filter_map(|(seen, rate)| Some((seen.as_ref()?, rate)));
             seen.fold(1.0, |product, (seen, rate)| {
-                // Seen for sure speaks for it by how rare the thing is; not seen speaks against it by how much the tool sees.
+                // A certain sighting raises the probability by the rarity of the thing. A missing one lowers it by the
+                // recall of the tool.
                 let (here, p) = (seen.recall.max(*rate), seen.probability);
                 product * (p * here + (1.0 - p) * (1.0 - here)) / (p * rate + (1.0 - p) * (1.0 - rate))
             })

@@ -69,9 +69,9 @@ impl KnownEvents {
     fn has_sighting(&self, sighting: &Sighting) -> bool {
         match sighting.kind {
             SightingKind::Speech => return self.has_transcript(sighting.stream),
-            // It answers this question, whatever memory has.
+            // It answers this question, whatever the memory has.
             SightingKind::Description => return false,
-            // Whose face it is, only the vector tells.
+            // Only the vector identifies a face.
             SightingKind::Face => {
                 let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
                 return faces.count() >= usize::try_from(sighting.count).unwrap_or(usize::MAX);
@@ -151,7 +151,7 @@ pub(super) fn derive_event(
         let colours = sighting.colours.iter().map(|colour| text(colour)).collect();
         attributes.insert("colours".to_owned(), Value::List(colours));
     }
-    // No fact until somebody confirms it.
+    // Not a fact until a person confirms it.
     attributes.insert("derived".to_owned(), Value::Bool(true));
     attributes.insert(LOOKED.to_owned(), text(tool.name()));
     attributes.insert(LOOKED_FOR.to_owned(), text(question));

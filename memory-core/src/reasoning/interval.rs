@@ -94,7 +94,7 @@ pub(super) fn order_by_interval(evidence: &mut [Evidence], places: &[Interval], 
     #[expect(clippy::cast_precision_loss, reason = "a rank")]
     let mut weighed: Vec<(f32, Evidence)> =
         evidence.iter().enumerate().map(|(rank, item)| (ratio_of(item) / (1.0 + rank as f32), item.clone())).collect();
-    // Stable: of equal weight the one that was before.
+    // The sort is stable: equal weights keep their order.
     weighed.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     for ((item, (_, new)), score) in evidence.iter_mut().zip(weighed).zip(scores) {
         *item = Evidence { score, ..new };
@@ -192,7 +192,7 @@ fn sample_intervals(
     let count = pieces.len();
     if count > MAX_SAMPLE_INTERVALS {
         let mut place = 0;
-        // Evenly spaced, and the same ones each time.
+        // Evenly spaced and deterministic.
         pieces.retain(|_| {
             let chosen = place * MAX_SAMPLE_INTERVALS / count != (place + 1) * MAX_SAMPLE_INTERVALS / count;
             place += 1;

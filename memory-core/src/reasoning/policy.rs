@@ -48,7 +48,7 @@ pub(super) fn rank_looks(
             }
         }
     }
-    // Stable: of equal gain the first one.
+    // The sort is stable: equal gains keep their order.
     looks.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     looks
 }

@@ -61,7 +61,7 @@ impl ReasoningLoop<'_> {
             let Some((choice, aim)) = self.choose_look(&looks, places, &answer) else {
                 return Ok(self.finish_after_looking(answer, Stopped::Enough, begin, places));
             };
-            // Choosing may have taken its time.
+            // The choice may have taken long.
             if let Some(stopped) = self.stop_reason(iteration, unchanged) {
                 return Ok(self.finish_after_looking(answer, stopped, begin, places));
             }
@@ -242,7 +242,7 @@ impl ReasoningLoop<'_> {
                         self.degraded.push(line);
                     }
                 }
-                // Nothing was seen, which says nothing of what was there.
+                // A look without sightings is no evidence of absence.
                 return Ok((error.to_string(), false));
             }
         };

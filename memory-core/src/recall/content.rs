@@ -153,7 +153,7 @@ impl Content {
                     && names_things(&word.lemma),
             });
         }
-        // A long text is looked for by the words that weigh most.
+        // A long text is reduced to its words of greatest weight.
         if items.len() > MAX_CONTENT_ITEMS {
             items.sort_by(|a, b| b.weight.total_cmp(&a.weight));
             items.truncate(MAX_CONTENT_ITEMS);

@@ -58,12 +58,12 @@ pub(super) fn corrected_statements(
         return Ok(Vec::new());
     }
     let mut all: Vec<RetrievedEvent> = found.iter().filter(|one| is_correctable(one)).cloned().collect();
-    // What is said of a person takes back nothing by that alone.
+    // That two statements are about one person makes neither a correction.
     let thing = question.named.iter().find(|noun| !noun.is_pronoun() && !is_person(noun));
     let mut mentioned =
         thing.map_or_else(Vec::new, |thing| pool.ids_mentioning(thing, None, true, MAX_EVENTS_SEARCHED));
     mentioned.retain(|id| found.iter().all(|one| one.id() != *id));
-    // Few texts may be corrections. Only where one is, the grammar of the others is worth reading.
+    // Few texts are corrections. The others are parsed only if one is.
     let mut rest = Vec::new();
     for id in mentioned {
         let Some(event) = pool.reader.event(id)? else { continue };
@@ -77,7 +77,7 @@ pub(super) fn corrected_statements(
     }
     all.extend(pool.read(&rest, &question.content)?.into_iter().filter(is_correctable));
     if let Some(bound) = question.bound() {
-        // What was said afterwards was not known then.
+        // Later statements were not known at the time in question.
         all.retain(|one| one.span().start <= bound.end);
     }
     all.sort_by_key(|one| (one.span().start, one.id()));
@@ -133,10 +133,10 @@ pub(super) fn with_corrections(found: Vec<RetrievedEvent>, pairs: &[CorrectedSta
     let mut kept: Vec<RetrievedEvent> = Vec::with_capacity(found.len() + pairs.len());
     for one in found {
         let mut one = one;
-        // What corrects may itself be corrected.
+        // A correction may itself be corrected.
         for _ in 0..pairs.len() {
             let Some(pair) = pairs.iter().find(|pair| pair.earlier.id() == one.id()) else { break };
-            // It speaks of what the earlier one named, though it does not name all of it again.
+            // The correction inherits the coverage of the earlier statement, which it does not repeat in full.
             let fuller = |a: Coverage, b: Coverage| if a.of_content > b.of_content { a } else { b };
             one = RetrievedEvent {
                 score: one.score.max(pair.later.score),
@@ -254,7 +254,7 @@ fn share_word(item: &ContentItem, earlier: &ParsedEvent, later: &ParsedEvent, sa
         let of_item = |lemma: &str| {
             word_similarity(&item.lemma, lemma) >= MIN_WORD_SIMILARITY || item.alias.as_deref() == Some(lemma)
         };
-        // Two statements of one speaker need not speak of one thing.
+        // Two statements of one speaker may be about different things.
         let told =
             if item.tag == Tag::Name { reading.own_words.min(reading.lemmas.len()) } else { reading.lemmas.len() };
         reading.lemmas[..told]
@@ -318,9 +318,9 @@ fn corrects(
     if correction.called_off && announces(old, new) && speaks_of(&anywhere, false) {
         return true;
     }
-    // Of an appointment the person alone may be named.
+    // A statement about an appointment may name the person only.
     let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
-    // What is moved comes at another time, and is otherwise as it was told.
+    // A rescheduled event keeps everything but its time.
     let of_time = arranged || question.has_time_bound();
     if correction.moved && of_time && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
         return true;

@@ -43,13 +43,13 @@ fn compare_candidates(
     intent: Intent,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
-    // A quotation is no answer where another layer has the very thing that was asked for. It may bear it out.
+    // A direct answer of another layer goes before a quotation, which may support it.
     let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= calibration::ANSWERED;
     let quotations = match candidates.iter().any(tells) {
         true => candidates.extract_if(.., |candidate| !is_direct_answer(candidate)).collect(),
         false => Vec::new(),
     };
-    // Of two layers that disagree about how something is, the one that knows what was told last is right.
+    // If two layers disagree about a state, the one with the latest statement is right.
     let mut newest_holds = false;
     if let [first, second, ..] = candidates.as_slice()
         && first.layer != second.layer
@@ -73,7 +73,7 @@ fn compare_candidates(
         AnswerDecision::Answered(best) => best,
         none => return none,
     };
-    // A name, a place, a number or a time was asked for, and a sentence without one is none.
+    // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
     if best.signals.fits <= 0.0 && best.confidence >= calibration::ANSWERED {
         return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
     }

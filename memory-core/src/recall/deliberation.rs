@@ -229,7 +229,7 @@ pub(super) fn passages(pool: &EventPool<'_>, gathered: &RetrievedEvents) -> Resu
             let before = TimeSpan { start: span.start.saturating_sub(CONVERSATION_WINDOW), end: span.start };
             let after = TimeSpan { start: span.end, end: span.end.saturating_add(CONVERSATION_WINDOW) };
             for (span, latest) in [(before, true), (after, false)] {
-                // The other half may lie outside of what is asked about.
+                // The other half of a conversation may lie outside of the time bound.
                 let Some(span) = pool.question.hard.map_or(Some(span), |bound| intersection(span, bound)) else {
                     continue;
                 };

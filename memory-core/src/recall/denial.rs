@@ -108,7 +108,7 @@ pub(super) fn denies(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool 
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
-            // Who was never ill did not get ill.
+            // "Was never ill" implies "did not get ill".
             let of_state = |word: &str| {
                 let asked =
                     asked.complements.iter().map(|(word, _)| word).chain(asked.objects.iter().map(|noun| &noun.head));
@@ -132,7 +132,7 @@ pub(super) fn denies(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool 
                         .iter()
                         .any(|asked| phrase_similarity(&asked.noun, &told.noun, reading) >= MIN_THING_SIMILARITY)
                 });
-            // Who does not eat it does not like it.
+            // "Does not eat it" implies "does not like it".
             let taste = LIKING_VERBS.contains(&verb)
                 && told.negated
                 && lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)

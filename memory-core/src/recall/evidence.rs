@@ -36,15 +36,15 @@ pub(super) fn order_evidence(
     let answered = match route {
         Route::Detailed | Route::CrossModal => true,
         Route::None => false,
-        // A procedure, a fact or a summary knows what it was made from.
+        // A procedure, a fact or a summary has its own evidence.
         _ => return evidence,
     };
-    // What an answerer looked for in other words has another relevance.
+    // Relevance is not comparable if an answerer searched in other words.
     let searched: HashMap<EventId, f32> = gathered.found.iter().map(|found| (found.id(), found.relevance)).collect();
     let relevance = |found: &RetrievedEvent| searched.get(&found.id()).copied().unwrap_or_default();
     let best = evidence.iter().reduce(|best, other| if relevance(other) > relevance(best) { other } else { best });
     let (Some(first), Some(best)) = (evidence.first(), best) else { return evidence };
-    // What was perceived is told apart by its sense, its kind and its time, which the search does not know.
+    // Perceived events differ in modality, kind and time, which the search does not know.
     if !is_told(first) || !is_told(best) || gathered.placed && !gathered.cue.as_ref().is_some_and(is_told) {
         return evidence;
     }

@@ -135,7 +135,7 @@ fn retrieve_candidates(
         trace.push(trace_step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
         let placed = events_relative_to_cues(pool, relation, content, &cues)?;
         if !placed.is_empty() {
-            // What is asked for and what places it may stand in one event that was told.
+            // A told event may contain both the answer and the cue.
             let whole = searched.iter().find(|found| {
                 found.reading.event.kind == Kind::Text
                     && !question.content.is_empty()
@@ -156,7 +156,7 @@ fn retrieve_candidates(
         }
     }
     let missing = if question.searchable_cue().is_some() { 0.3 } else { 1.0 };
-    // Nothing but a time was asked for.
+    // The question restricts only the time.
     if let Some(bound) = question.bound().filter(|_| question.has_time_bound() || question.hard.is_some())
         && (question.content.is_empty()
             || (question.content.has_only_light_words() || question.content.known_share() < 0.34)
@@ -183,7 +183,7 @@ fn retrieve_candidates(
         return Ok(RetrievedEvents { found: latest, cue: None, placed: false, cue_coverage: missing });
     }
     trace.push(trace_step("search", format!("{} candidates by words and meaning", searched.len())));
-    // Where a thing was before may be told by what moved it, and by nothing else.
+    // Only the event that moved a thing may tell where it was before.
     let moved = placing.filter(|_| question.ask() == Ask::Place);
     let cue_coverage = moved.as_ref().map_or(missing, coverage_of_cue);
     Ok(RetrievedEvents { found: searched, cue: moved, placed: false, cue_coverage })
@@ -193,7 +193,7 @@ fn retrieve_candidates(
 /// on the drive?".
 fn implied_cue(question: &Question<'_>, searched: &[RetrievedEvent]) -> Option<(Cue, Vec<RetrievedEvent>)> {
     let sense = question.sense?;
-    // Senses have fewer words than people.
+    // Encoders have fewer words than people.
     let mut content = question.content.restricted_to(question.text);
     content.discount_unknown(UNKNOWN_CUE_WORD_WEIGHT);
     let shares: Vec<f32> = searched
@@ -221,7 +221,8 @@ fn search_within_bound(pool: &EventPool<'_>, trace: &mut Vec<TraceStep>) -> Resu
         if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
     let text = if question.has_time_bound() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
-    // A time in what is asked may be that of the telling, or part of what was told: what suits better elsewhere is found, too.
+    // A time in the question may be the time of telling, or part of a told text. Better matches at other times are
+    // found too.
     if question.has_time_bound() && !question.content.is_empty() && !found.iter().any(matches_question) {
         let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
         trace.push(trace_step("time", "nothing that suits within the time: searched without it".into()));
@@ -339,7 +340,7 @@ fn cue_events(
     let mut found = pool.search(text, embedding, content, question.bound(), None)?;
     for one in &mut found {
         one.coverage = content.coverage(&one.reading);
-        // It was the cue that was searched for, and not the question.
+        // These events were found by the cue, not by the question.
         one.relevance = 0.0;
     }
     let value = |found: &RetrievedEvent| found.coverage.of_content + 0.3 * found.cosine.unwrap_or(0.0).max(0.0);
@@ -369,7 +370,7 @@ fn events_relative_to_cues(
 ) -> Result<Vec<RetrievedEvent>, ReadError> {
     let near = if relation.direct { DIRECT_REACH } else { DEFAULT_REACH };
     let mut found = Vec::new();
-    // Seconds part what follows directly in a film, and minutes what people do.
+    // In a film, events follow within seconds; deeds of people follow within minutes.
     for reach in std::iter::once(near).chain(EXTENDED_REACHES) {
         found = events_within_reach(pool, relation, content, cues, reach)?;
         if !found.is_empty() || relation.order == Order::During {
@@ -400,7 +401,7 @@ fn events_within_reach(
     for (place, cue) in cues.iter().enumerate() {
         let Some(window) = search_window(relation, cue.span(), question.bound(), reach) else { continue };
         let sense = question.sense.or_else(|| {
-            // What was in view while something was heard, and the other way round.
+            // What was in view during a sound, or the reverse.
             (relation.order == Order::During
                 && cue.reading.event.modality == Modality::Audio
                 && question.speech.is_none())
@@ -423,7 +424,7 @@ fn events_within_reach(
             if cues.iter().any(|cue| cue.id() == found.id()) || !is_in_order(relation.order, found.span(), cue.span()) {
                 continue;
             }
-            // What only tells the cue in other words is no answer.
+            // A paraphrase of the cue is no answer.
             if relation.range.end > 0 && content.coverage(&found.reading).of_content >= 0.8 {
                 continue;
             }

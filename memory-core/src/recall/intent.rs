@@ -58,13 +58,13 @@ pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Opti
         let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.has_text("me"));
         spoken |= SPEECH_WORDS.contains(&lemma) && !polite && lemma != "call";
     }
-    // Where the robot went is known from what it saw.
+    // The robot knows its route from what it saw.
     let clause = &asked.clause;
     let moves = clause.verb.as_ref().is_some_and(|verb| {
         !verb.auxiliary_only && lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
     });
     seen |= moves && !heard && !spoken && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
-    // What is read aloud is heard; what a sign says is read.
+    // "Read aloud" is heard; what a sign says is seen.
     let follows = |texts: &[&str]| {
         asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))
     };

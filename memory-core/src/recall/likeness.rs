@@ -28,7 +28,7 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
     // "The grey one": any head will do.
     let wild = matches!(asked.head.as_str(), "one" | "ones");
     let mut head = if wild { 0.8 } else { word_similarity(&asked.head, &told.head) };
-    // A name may stand beside its noun: "his dog Rex" is asked for as "Rex" and as "the dog".
+    // A name may be next to its noun: "his dog Rex" matches "Rex" and "the dog".
     if head < MIN_HEAD_SIMILARITY {
         let named = told.modifiers.iter().map(|word| word_similarity(&asked.head, word)).fold(0.0, f32::max);
         let as_head = asked.kind == NounKind::Name || told.kind == NounKind::Name;
@@ -69,7 +69,7 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
             value *= if by_owner { 0.97 } else { 0.9 };
         }
     }
-    // A thing that is told more precisely may be another one of its kind.
+    // A more specific phrase may name another thing of the kind.
     let asked_words: Vec<&str> = asked.lemmas();
     let extra = told
         .modifiers

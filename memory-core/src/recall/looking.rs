@@ -56,7 +56,7 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         weight: item.known_weight / total,
         option: None,
     }));
-    // Its class is the answer's: "which animal" is answered by any animal that is seen.
+    // The class describes the answer: any animal answers "which animal".
     if let Some(class) = question.asked.class.as_ref()
         && !terms.iter().any(|term| term.lemma == class.head)
     {

@@ -21,7 +21,7 @@ pub(super) fn degraded_reasons(
         missing.push("language: the question does not look English; searched by words and meaning only".to_owned());
     }
     let perceived = evidence.iter().any(|found| found.reading.event.origin == Origin::Perceived);
-    // What was told does not depend on the senses. Without an answer they may be why there is none.
+    // Told evidence does not depend on the senses. Without an answer, a missing sense may be the reason.
     let senses = perceived || !answered && question.sense.is_some();
     let matters = |role: &&AbsentRole| match role.modality {
         None => true,

@@ -115,7 +115,7 @@ impl<'a> EventPool<'a> {
     ) -> Result<Vec<RetrievedEvent>, ReadError> {
         let query = SearchQuery {
             text: text.into(),
-            // Where meaning is compared, words that mean the same are found by it.
+            // With an embedding, the search finds synonyms by meaning.
             alternatives: if embedding.is_some() { Vec::new() } else { self.synonyms_of_unknown_words(content) },
             embedding: embedding.cloned(),
             span,
@@ -198,7 +198,7 @@ impl<'a> EventPool<'a> {
         let mut found = Vec::with_capacity(hits.len());
         let top = hits.iter().map(|hit| hit.score).fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
         for (rank, hit) in hits.iter().enumerate().filter(|(_, hit)| !self.is_taken_back(hit.id)) {
-            // Forgotten since the snapshot: passed over.
+            // Skip what was forgotten since the snapshot.
             let Some(event) = self.reader.event(hit.id)? else { continue };
             let reading =
                 if rank < MAX_PARSED_HITS { self.reading(event) } else { Arc::new(ParsedEvent::unparsed(event)) };
@@ -325,7 +325,7 @@ impl<'a> EventPool<'a> {
         let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.known_synonyms(word));
         groups.extend(of);
         let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
-        // People leave words away: the head alone.
+        // People omit modifiers: search for the head alone.
         if ids.is_empty() && groups.len() > 1 {
             ids = search.holding(&Holding {
                 groups: vec![self.known_synonyms(&noun.head)],

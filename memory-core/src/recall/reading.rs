@@ -47,7 +47,7 @@ impl ParsedEvent {
         let (words, sentences) = parse_with(&event.text, &ranges, &entity_names(&event));
         let mut lemmas: Vec<(String, Tag)> =
             words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
-        // A time phrase has words too: "Monday", "noon".
+        // The words of a time phrase count too: "Monday", "noon".
         lemmas.extend(words.iter().filter(|word| word.tag == Tag::Time).map(|word| (word.text.clone(), Tag::Time)));
         let own = lemmas.len();
         let groups = sentences.iter().flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.verb.as_ref());
@@ -144,7 +144,7 @@ impl ParsedEvent {
         let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::coordinated);
         let subjects = self.clauses().filter_map(|clause| clause.subject.as_ref());
         let found = objects.chain(subjects).find(thing)?;
-        // Where it stands is in another text.
+        // Its range refers to another text.
         Some(NounPhrase { range: 0..0, of: None, owner: None, also: Vec::new(), ..found.clone() })
     }
 
@@ -260,7 +260,7 @@ impl ParsedEvent {
                 things.retain(other);
             }
         }
-        // What a clause is about, its object before its subject, is meant before what only places it.
+        // Objects, then subjects, are more likely referents than phrases of place.
         let main = things.iter().rev().find(|noun| {
             self.clauses().any(|clause| {
                 clause.objects.iter().any(|it| it.range == noun.range)
@@ -274,7 +274,7 @@ impl ParsedEvent {
 
     /// Returns the words of a noun phrase with its modifiers.
     pub fn phrase_text(&self, noun: &NounPhrase) -> String {
-        // What was spoken of before stands in another text.
+        // The range of an antecedent refers to another text.
         if noun.range.is_empty() {
             let words: Vec<&str> = noun.modifiers.iter().chain([&noun.head]).map(String::as_str).collect();
             return words.join(" ");
@@ -322,7 +322,7 @@ fn is_ordinal(word: &str) -> bool {
 /// Returns whether a noun phrase names a person or an acting animal.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
-        // Many a name is a word besides: Rose, Pia, Iris, Grace, Dawn, John, Bill.
+        // Many names are also common words: Rose, Pia, Iris, Grace, Dawn, John, Bill.
         NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| {
             matches!(category, Category::Person | Category::Animal)
                 || noun.determiner.is_none()

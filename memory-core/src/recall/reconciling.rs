@@ -48,7 +48,7 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
         _ => {}
     }
     let both_answer = [one, other].into_iter().all(|candidate| is_direct_answer(candidate) && !quotes_event(candidate));
-    // The time of one event is one time, however it is told.
+    // Two times of one event are equal, however they are worded.
     let first = |candidate: &Candidate| candidate.evidence.first().map(super::pool::RetrievedEvent::id);
     if question.ask() == Ask::Time && both_answer && first(one).is_some() && first(one) == first(other) {
         return CandidateRelation::Agree;

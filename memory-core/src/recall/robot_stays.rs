@@ -103,7 +103,7 @@ pub(crate) fn stays_at(
             let here = event.pose.as_ref().is_some_and(|pose| {
                 pose.frame == place.frame && places.place_at(&pose.frame, pose.x, pose.y) == Some(&place.name)
             });
-            // What was told in advance is no presence.
+            // An announcement is no presence.
             if here && first.is_none_or(|first| event.span.start < first) {
                 all.push(RobotStay { span: event.span, event: event.id, followed: false });
             }

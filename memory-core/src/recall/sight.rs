@@ -94,7 +94,7 @@ impl EventPool<'_> {
                 None => {
                     let Some(event) = self.reader.event(id)? else { continue };
                     let reading = match look {
-                        // Nothing but that look speaks for it.
+                        // Appearance is the only evidence for it.
                         Some(LookInside { span, stream, .. }) => {
                             let part = Event { span, stream: Some(stream), ..event };
                             Arc::new(ParsedEvent::parse(part, self.reader.zone()))
@@ -102,7 +102,7 @@ impl EventPool<'_> {
                         None => self.reading(event),
                     };
                     let mut coverage = self.question.content.coverage(&reading);
-                    // What it looks like speaks for it as words would.
+                    // Appearance counts as much as words.
                     coverage.of_content = coverage.of_content.max((0.3 + 0.1 * deviations).min(0.8));
                     found.push(RetrievedEvent { reading, score, relevance: 0.0, cosine: None, coverage, placed: 0.0 });
                 }

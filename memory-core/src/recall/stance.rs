@@ -230,7 +230,7 @@ pub(super) fn clause_stance(
             .filter(|(scale, _)| useless && *scale == StateScale::Working)
             .map(|(_, end)| !end);
     }
-    // Who drives off is here no more.
+    // A person who drives off is no longer here.
     if let Some((StateScale::There, here)) = state_of_word(predicate)
         && is_person(thing)
         && clause.subject.as_ref().is_some_and(|subject| subject.coordinated().any(is_it))
@@ -238,7 +238,7 @@ pub(super) fn clause_stance(
     {
         return (!refers_to_future(clause, reading)).then_some(!here);
     }
-    // What is called off is not on.
+    // A cancelled event is not on.
     let takes_place = || {
         let category = lexicon::category(&thing.head, PartOfSpeech::Noun);
         matches!(
@@ -267,7 +267,7 @@ pub(super) fn clause_stance(
         words.extend(verb.particle.as_deref());
     }
     for noun in clause.objects.iter().chain(clause.subject.iter()) {
-        // That a new one comes says nothing of how the old one is.
+        // The arrival of a new one says nothing about the state of the old one.
         words.extend(noun.modifiers.iter().map(String::as_str).filter(|word| *word != "new"));
         words.push(&noun.head);
     }
@@ -283,20 +283,20 @@ pub(super) fn clause_stance(
         if let Some(alike) = same_state(predicate, word) {
             return Some(alike != negated);
         }
-        // What is lit or runs works; what is off may work as well.
+        // A thing that is lit or runs works. A thing that is off may work too.
         if let (Some((StateScale::Working, works)), Some((StateScale::On, true))) =
             (state_of_word(predicate), state_of_word(word))
         {
             return Some(works != negated);
         }
-        // What stays off does not work.
+        // A thing that stays off does not work.
         let stays = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stay" | "remain"));
         if let (Some((StateScale::Working, works)), Some((StateScale::On, false)), true) =
             (state_of_word(predicate), state_of_word(word), stays)
         {
             return Some(works == negated);
         }
-        // A flat tyre or torch does not do.
+        // A flat tyre or torch does not work.
         if let (Some((StateScale::Working, works)), Some((StateScale::Charged, false))) =
             (state_of_word(predicate), state_of_word(word))
         {

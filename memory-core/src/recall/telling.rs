@@ -53,7 +53,7 @@ pub(super) fn has_other_actor(question: &Question<'_>, reading: &ParsedEvent) ->
     let Some(actor) = clause.subject.as_ref().filter(|subject| acts && subject.kind == NounKind::Name) else {
         return false;
     };
-    // By a name, by the role for which a name stands, or as who speaks.
+    // By name, by the role of a name, or as the speaker.
     let held = question.content.item_similarities(reading);
     let named = question
         .content
@@ -73,7 +73,7 @@ pub(super) fn has_other_actor(question: &Question<'_>, reading: &ParsedEvent) ->
         .filter_map(|clause| clause.subject.as_ref())
         .filter_map(|noun| reading.resolve(noun))
         .collect();
-    // Who speaks of what another one does does nothing of it.
+    // A speaker who reports another person's deed does not do it.
     let speaks = named && !own && reading.event.kind == Kind::Text && !somebody.is_empty();
     if speaks {
         return somebody.iter().all(is_other);
@@ -117,7 +117,8 @@ pub(super) fn is_done_by_another(question: &Question<'_>, reading: &ParsedEvent)
     let is_other = |doer: &NounPhrase| {
         doer.coordinated().all(|one| phrase_similarity(actor, one, reading) < MIN_SAME_NAME_SIMILARITY)
     };
-    // Who is called by a role in the question has another name in the text: only a text that names both tells them apart.
+    // A person called by a role in the question has a name in the text. Only a text that contains both distinguishes
+    // them.
     let named =
         reading.lemmas[..reading.own_words.min(reading.lemmas.len())].iter().any(|(lemma, _)| *lemma == actor.head);
     named && !doers.is_empty() && doers.iter().all(is_other)
@@ -142,13 +143,13 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
         };
         return reading.lemmas.iter().all(|(lemma, _)| !tells(lemma));
     }
-    // Who misses a thing has not found it.
+    // A person who misses a thing has not found it.
     if verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "find" | "discover")) {
         let missing = |thing: &NounPhrase| stance("there", thing, clause, reading) == Some(false);
         return clause.objects.iter().any(missing);
     }
     let item = verb.and_then(|verb| item_of(&verb.lemma));
-    // Who asked does not say so, who mended it says that it works, and who lives there is from there.
+    // Exceptions: a question does not report asking, a repair implies "works", and living there implies "from there".
     let shown = |lemma: &str| {
         SPEECH_VERBS.contains(&lemma)
             || matches!(lemma, "ask" | "wonder" | "live" | "reside")
@@ -160,7 +161,7 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
         (item.documents == 0 && !item.light || whole(item)) && item.tag == Tag::Verb && !shown(&item.lemma)
     };
     let Some(item) = item.filter(wanted) else { return false };
-    // What was seen to be done to it may be the same in another word: "pull out", "remove".
+    // An observed deed may be the same in another word: "pull out", "remove".
     let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption);
     let fields = |verb: &str| -> Vec<Category> {
         let all = lexicon::categories(verb, PartOfSpeech::Verb).into_iter();

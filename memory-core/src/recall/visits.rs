@@ -74,7 +74,7 @@ impl ScenePlaces {
             let mut scenes: Vec<(Event, Vec<f32>)> = Vec::new();
             for (id, vector) in ids.iter().zip(vectors) {
                 let Some(vector) = vector.and_then(|vector| unit_vector(&vector)) else { continue };
-                // Forgotten since the snapshot: passed over.
+                // Skip what was forgotten since the snapshot.
                 let event = reader.event(*id)?.filter(|event| event.origin == Origin::Perceived);
                 scenes.extend(event.map(|event| (event, vector)));
             }

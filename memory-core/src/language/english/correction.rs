@@ -110,7 +110,7 @@ fn contradicts(sentence: &Sentence, words: &[&Word]) -> bool {
             clause.subject.as_ref().is_some_and(|subject| !matches!(subject.head.as_str(), "i" | "we" | "you"));
         of_thing && clause.verb.as_ref().is_some_and(|verb| !verb.negated)
     });
-    // Who says no and denies something themselves answers a question.
+    // A speaker who says no and denies something answers a question.
     let answers = sentence.clauses.iter().find_map(|clause| clause.verb.as_ref()).is_some_and(|verb| verb.negated);
     begins && states && !answers
 }

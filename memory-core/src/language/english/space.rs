@@ -129,7 +129,7 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
         return None;
     }
     let lower = text.to_ascii_lowercase();
-    // Most texts are not worth their grammar.
+    // Most texts need no parse.
     if !["this", "that", "here", "now"].iter().any(|word| lower.contains(word)) {
         return None;
     }

@@ -42,7 +42,7 @@ fn compose_sentences(lines: &[&Line], zone: &TimeZone) -> String {
         }
         _ => true,
     };
-    // One day goes without saying.
+    // A single day is not named.
     let day_of = |line: &&Line| line.span.start.to_jiff().to_zoned(zone.clone()).date();
     let first = lines.first().map(day_of);
     let mut day_told = first.filter(|first| lines.iter().all(|line| day_of(line) == *first));

@@ -117,7 +117,7 @@ impl OpenClassShares {
 /// Tags the words of a text. Words inside `times` become [`Tag::Time`]. `names` are known names if capitalised.
 pub(crate) fn tag_words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec<Word> {
     let tokens = tokenise(text);
-    // Capitals say nothing where everything is written in them.
+    // Capitals carry no information in a text in all capitals.
     let shouted = !text.chars().any(char::is_lowercase);
     let shares: Vec<OpenClassShares> = tokens
         .iter()

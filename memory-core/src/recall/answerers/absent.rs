@@ -53,7 +53,7 @@ pub(in crate::recall) fn answer(
     });
     let Some(gathering) = best else { return Ok(None) };
     let there = persons_in_clauses(&gathering.reading, |clause| names_attendees(clause, &gathering.reading));
-    // Who is told to be elsewhere meanwhile.
+    // A person reported to be elsewhere at that time.
     let mut missing: Vec<String> =
         persons_in_clauses(&gathering.reading, |clause| !names_attendees(clause, &gathering.reading));
     missing.retain(|name| !there.contains(name));
@@ -94,7 +94,7 @@ pub(in crate::recall) fn answer(
         text,
         Value::List(missing),
         evidence,
-        // What people do at a meal is seldom told in the words of the question.
+        // Reports of a meal seldom use the words of the question.
         question.content.known_share().max(MIN_GATHERING_COVERAGE),
         "those who are there at other times".into(),
     )))
@@ -129,7 +129,7 @@ pub(super) fn attendance_of(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> 
         |name: &String| phrase_similarity(person, &name_phrase(name), &gathering.reading) >= MIN_PERSON_SIMILARITY;
     let whole = crate::index::words(question.part(&person.range)).collect::<Vec<_>>();
     let elsewhere = persons_in_clauses(&gathering.reading, |clause| !names_attendees(clause, &gathering.reading));
-    // Of two with one family name the one who is named in full is meant.
+    // Of two persons with one family name, the full name decides.
     let away = elsewhere.iter().any(|name| crate::index::words(name).collect::<Vec<_>>() == whole);
     let named = !away && persons_together(&gathering.reading).iter().any(is_them);
     Some((named, gathering.clone()))

@@ -50,7 +50,7 @@ pub(in crate::recall) fn answer(
     }
     let mut best: Option<(f32, Quantity, &RetrievedEvent)> = None;
     let latest = question.tense != crate::language::english::time::Tense::Past;
-    // A price is told in words of its own: of a question for one, only what holds one counts.
+    // A price has its own wording: for a question about a price, only events with a price count.
     let priced = |found: &&RetrievedEvent| {
         unit_class(question).is_none()
             || stated_quantities(&found.reading)
@@ -81,7 +81,7 @@ pub(in crate::recall) fn answer(
                 rank += AGE_BONUS;
             }
             if latest {
-                // Of a state the newest holds; a day of age costs little, the order decides.
+                // The newest value of a state holds. Age costs little, the order decides.
                 rank += recency_bonus(found, pooled);
             }
             if best.as_ref().is_none_or(|(most, ..)| rank > *most + 1e-4) {
@@ -90,7 +90,7 @@ pub(in crate::recall) fn answer(
         }
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
-    // What was told later of the same corrects it.
+    // A later statement about the same thing corrects it.
     let later = |other: &&RetrievedEvent| {
         other.span().start > found.span().start
             && other.fitness() >= 0.75 * found.fitness()
@@ -241,7 +241,7 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
     let mut best: Option<(f64, RetrievedEvent)> = None;
     let options = &question.query.options;
     for found in listed {
-        // Among options only these can be meant.
+        // With options, only their things are possible answers.
         let entity = found.reading.event.entity.as_deref().unwrap_or_default();
         if !options.is_empty() && !options.iter().any(|option| is_same_name(option, entity)) {
             continue;
@@ -308,7 +308,7 @@ pub(in crate::recall) fn sum_changes(pool: &EventPool<'_>, found: &[RetrievedEve
             continue;
         }
         evidence.push(found.clone());
-        // The first amount is that of the thing itself; the others are what it brings.
+        // The first amount is that of the thing itself; the others are its contents.
         for quantity in &quantities[1..] {
             let label = quantity.measured.split(' ').next().unwrap_or_default().to_owned();
             match totals.iter_mut().find(|(unit, of, _)| *unit == quantity.unit && *of == label) {

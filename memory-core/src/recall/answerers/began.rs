@@ -137,7 +137,7 @@ fn state_onset(pool: &EventPool<'_>) -> Result<Option<RetrievedEvent>, ReadError
                 Some(false) => held = false,
             }
         }
-        // What a workman was seen doing to it after it was told to be broken.
+        // A repair that was observed after the fault was reported.
         if began.is_none() && mended {
             let all = subject_events(pool, thing)?;
             let broken = all.iter().filter(|found| {
@@ -283,7 +283,7 @@ fn announced_deed(pool: &EventPool<'_>, best: Option<&RetrievedEvent>) -> Result
         end: time.span.end.saturating_add(ANNOUNCEMENT_WINDOW),
     };
     let now = Timestamp::from(question.now.timestamp());
-    // By name, or by the name of who has the role that is asked about, which stands nowhere in the question.
+    // By name, or by the name behind the role in the question.
     let mut persons = question.named.iter().filter(|noun| {
         noun.kind == NounKind::Name && is_person(noun) || noun.range.is_empty() && noun.head != ROBOT_ENTITY
     });

@@ -57,7 +57,7 @@ pub(in crate::recall) fn answer(
     let mut count = groups.len();
     let mut groups = groups;
     let mut events = events;
-    // What is seen of a place is counted by the visits to it.
+    // Sightings of a place are counted by visits.
     if !by_name
         && period.is_none()
         && question.ask() == Ask::Times
@@ -265,7 +265,7 @@ pub(in crate::recall) fn counted_events(
         (best - 0.1).max(0.45)
     };
     events.retain(|found| rank(found) >= least);
-    // Of several things that are told of it, what is nearest to the verb is counted.
+    // Of several deeds, the one most similar to the verb is counted.
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
         let near = |found: &RetrievedEvent| {
             let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
@@ -302,8 +302,8 @@ fn distinct_occurrences(
             }
             continue;
         }
-        // Tracked movements of one thing are told one by one, each with its end; what has no length may be told twice.
-        // What is seen goes on from one picture to the next.
+        // Tracked movements are reported one by one, each with its end. Events without length may be duplicates.
+        // A sighting continues from one picture to the next.
         let seen = !by_name
             && matches!(
                 found.reading.event.kind,

@@ -47,15 +47,15 @@ pub(in crate::recall) fn answer(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut ranked: Vec<&RetrievedEvent> = pooled.iter().collect();
-    // What lies in time as asked comes before what only suits the words; what places it is no answer.
+    // Events in the requested time go before mere matches of words. The cue is no answer.
     if ranked.iter().any(|found| found.placed > 0.0) {
         ranked.retain(|found| found.placed > 0.0);
     }
-    // Nothing that is over answers what a day to come will bring, where something tells of that day.
+    // Past events do not answer a question about a future day, if an event refers to that day.
     if ranked.iter().any(|found| refers_to_asked_future(question, &found.reading) > 0.0) {
         ranked.retain(|found| refers_to_asked_future(question, &found.reading) > 0.0);
     }
-    // That all is well again does not say what was wrong.
+    // "All is well again" does not name the fault.
     if let Some(thing) = faulty_thing(question) {
         let over = |found: &RetrievedEvent| {
             stance("broken", thing, &question.asked.clause, &found.reading) == Some(false)
@@ -92,7 +92,7 @@ pub(in crate::recall) fn answer(
     let any = names_nothing(question) && question.asked.occurrence.is_some();
     let suits = |found: &&RetrievedEvent| any || rank(found) >= top - RANK_TOLERANCE;
     let near: Vec<&RetrievedEvent> = ranked.iter().copied().filter(suits).take(8).collect();
-    // What somebody said is told by them, or by who tells of them.
+    // A person's words are reported by that person, or by others.
     let near: Vec<&RetrievedEvent> = match asked_speaker(question) {
         Some(speaker) => near.into_iter().filter(|found| may_be_said_by(speaker, &found.reading)).collect(),
         None => near,
@@ -106,9 +106,9 @@ pub(in crate::recall) fn answer(
             break;
         }
     }
-    // Who did it may be told in other words than what was done.
+    // The actor may be named in an event with other words.
     if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
-        // Whose it is may be told of it by another name: "that is Ivo's lamp".
+        // The owner may be stated with another name of the thing: "that is Ivo's lamp".
         let suits = |found: &RetrievedEvent| rank(found) >= top - WIDE_RANK_TOLERANCE || question.ask() == Ask::Owner;
         let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
         chosen = wider
@@ -140,8 +140,8 @@ pub(in crate::recall) fn answer(
     let (text, value, fits, first) = match chosen {
         Some((parts, found)) => (capitalised(&join_list(&parts)), Value::List(parts), 1.0, found),
         None => {
-            // Nothing in them tells more than that: of those that suit the words about as well, the one that the search finds. Of
-            // sentences that somebody said it knows best, for they say one thing in many words.
+            // No event contains the answer itself. Among similar matches the search score decides, most of all for
+            // speech, which says one thing in many words.
             let said = |found: &&RetrievedEvent| {
                 found.reading.event.kind == Kind::Text
                     && rank(found) >= top - SPEECH_RANK_TOLERANCE
@@ -161,18 +161,18 @@ pub(in crate::recall) fn answer(
             (text.clone(), Value::Text(text), fits, best)
         }
     };
-    // Neither who did what nobody told of nor why is known.
+    // Without a report of the deed, neither its actor nor its reason is known.
     let untold = matches!(question.ask(), Ask::Person | Ask::Reason) && first.placed == 0.0 && !computed;
     let fits = if untold && lacks_asked_deed(question, &first.reading) { 0.0 } else { fits };
     let mut evidence = vec![first.clone()];
-    // Behind what answers, the search knows best what else is worth a look: it weighs every word of the question.
+    // Further evidence is ordered by the search, which weighs every word of the question.
     let mut rest: Vec<&RetrievedEvent> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
     if rest.iter().all(|found| found.placed == 0.0) && question.asked.occurrence.is_none() {
         rest.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
     evidence.extend(rest.into_iter().cloned());
     let thing = question.named.iter().map(|thing| best_phrase_similarity(thing, &first.reading)).fold(0.0, f32::max);
-    // What is of the class is what the class says, in another word: a viola is an instrument.
+    // A member of the class matches the class: a viola is an instrument.
     let of_the_class = match &question.asked.class {
         Some(class) if question.ask() == Ask::Thing && fits >= 1.0 && !computed => {
             let mut held = question.content.item_similarities(&first.reading);
@@ -189,7 +189,7 @@ pub(in crate::recall) fn answer(
         signals: Signals {
             coverage: if computed { 1.0 } else { coverage_by_date(question, first).max(of_the_class) },
             cosine: first.cosine.unwrap_or(0.0),
-            // Where a question names nothing and nothing places it, an event stands out by chance alone.
+            // If the question names nothing and has no cue, the best event is arbitrary.
             margin: if question.content.is_empty() && first.placed == 0.0 { 0.0 } else { rank_margin(pooled) },
             fits,
             thing: if computed || orders_robot(question, &first.reading) {
@@ -217,7 +217,7 @@ fn coverage_by_date(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     if orders_robot(question, &found.reading) {
         return 1.0;
     }
-    // What somebody says that it was explains the fault, in whatever words.
+    // An explanation covers the fault, whatever its words.
     let explained = faulty_thing(question)
         .is_some_and(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY);
     if explained && explaining_clause(&found.reading).is_some() {
@@ -270,7 +270,7 @@ pub(in crate::recall) fn answer_change(pool: &EventPool<'_>, found: &[RetrievedE
     if near.iter().any(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY) {
         near.retain(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY);
     }
-    // What was said of it tells of plans; what was seen does not.
+    // Speech contains plans; observations do not.
     if near.iter().any(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty()) {
         near.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty());
     }
@@ -326,7 +326,7 @@ fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> C
 /// see?".
 pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    // What somebody is called is no kind of a name.
+    // A name is no class: "what is he called?".
     if asks_for_name_or_number(question) {
         return Ok(None);
     }
@@ -383,7 +383,7 @@ pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Op
         signals: Signals {
             coverage: 1.0,
             fits: 1.0,
-            // A drink is nearer to "drink" than to "thing".
+            // The nearest class counts: a drink is nearer to "drink" than to "thing".
             thing: 1.0 / f32::from(nearest),
             known: question.content.known_share(),
             ..Signals::default()

@@ -49,7 +49,7 @@ pub(in crate::recall) fn answer(
         }
     }
     let evidence = pool.read(&ids, &question.content)?;
-    // What was hidden since is not to be seen, and the fact with it.
+    // A fact without visible evidence is hidden too.
     if evidence.len() < ids.len() || evidence.is_empty() {
         return Ok(None);
     }
@@ -72,7 +72,7 @@ pub(in crate::recall) fn answer(
             margin: if found.facts.len() == 1 { 1.0 } else { 0.0 },
             fits: 1.0,
             thing: if found.precise { 1.0 } else { 0.5 },
-            // A fact is one statement: words that only other events mean say nothing of it.
+            // A fact is one statement: synonyms found in other events do not count.
             known: question.content.literally_known_share(),
         },
         evidence,

@@ -73,7 +73,7 @@ fn asked_person_and_food<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhra
         || matches!(verb.lemma.as_str(), "have" | "take");
     let person =
         clause.subject.as_ref().filter(|subject| takes && subject.kind == NounKind::Name && is_person(subject))?;
-    // What somebody does not eat at all, and not what they are not eating now.
+    // A general habit ("does not eat"), and not the present ("is not eating").
     let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"))
         || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.has_time_bound();
     match question.ask() {

@@ -34,7 +34,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     events.sort_by_key(|found| (found.span().start, found.id()));
     let mut known: Vec<(NounPhrase, RetrievedEvent)> = Vec::new();
     let mut broken: Vec<(String, RetrievedEvent)> = Vec::new();
-    // The latest first: what is told of a thing before no longer holds.
+    // Latest first: earlier reports about a thing no longer hold.
     for found in events.iter().rev().filter(|found| !found.reading.only_asks()) {
         for clause in found.reading.clauses() {
             for thing in things_with_state(clause) {

@@ -54,7 +54,7 @@ fn find_relative(pool: &EventPool<'_>, asked: &NounPhrase) -> Result<Option<Cand
     texts.retain(|found| own(&found.reading));
     for said in &texts {
         let span = said.span();
-        // Who is older is called so by them; who is younger calls them so.
+        // Younger relatives use the form of address for older ones.
         let window = match older > 0 {
             true => TimeSpan { start: span.start.saturating_sub(REPLY_WINDOW), end: span.start },
             false => TimeSpan { start: span.end, end: span.end.saturating_add(REPLY_WINDOW) },
@@ -72,7 +72,7 @@ fn find_relative(pool: &EventPool<'_>, asked: &NounPhrase) -> Result<Option<Cand
         let Some(next) = next else { continue };
         let calls = if older > 0 { said } else { next };
         let Some((word, generations)) = form_of_address(&calls.reading) else { continue };
-        // A grandfather is nobody's grandmother.
+        // The forms must agree in gender: a grandfather is nobody's grandmother.
         let same = older < 0 || is_same_role(&word, &asked.head) || is_same_role(&asked.head, &word);
         if generations != older.abs() || !same {
             continue;

@@ -79,7 +79,7 @@ pub(super) fn propose(
                 matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
             let tells = |found: &&RetrievedEvent| {
                 let event = &found.reading.event;
-                // Nor is what a place is called anything that is there.
+                // The name of a place is nothing that is there.
                 let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
                 crate::episodic::visited(event).is_none() && !(around && names())
             };
@@ -91,7 +91,7 @@ pub(super) fn propose(
     match way::answer(pool)? {
         TripAnswer::NotAsked => {}
         TripAnswer::Seen(candidate) => return Ok(vec![candidate]),
-        // What was seen elsewhere is no answer.
+        // Skip observations at other places.
         TripAnswer::Nothing => return Ok(events::answer(pool, &way::told_encounters(found))?.into_iter().collect()),
     }
     // Answerers that combine several events go before those of single events.
@@ -111,7 +111,7 @@ pub(super) fn propose(
     }
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();
-    // Who usually does something is no step of another thing that is done.
+    // "Who usually …" does not ask for a step of another procedure.
     let own_deed = |candidate: &Candidate| {
         question.ask() != Ask::Person
             || !question.asked.habitual
@@ -139,7 +139,7 @@ pub(super) fn propose(
         Ask::Count | Ask::Times => counts::answer(pool, found)?,
         Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
         Ask::Truth => truth::answer(pool, found)?,
-        // What is done in sessions is known to the procedures.
+        // Deeds in sessions belong to the procedures.
         Ask::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
         _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
         Ask::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
@@ -156,7 +156,7 @@ pub(super) fn propose(
         Some(specific) => Some(specific),
         None => replies::answer(pool, found)?,
     };
-    // A place that was told since is newer than what was learnt.
+    // A later reported place is newer than a fact.
     if let (Ask::Place, Some(place)) = (question.ask(), &specific)
         && (question.tense != Tense::Past || question.has_time_bound())
         && place.signals.fits >= 1.0
@@ -176,7 +176,7 @@ pub(super) fn propose(
     let present = presence::answer(pool, cue, &told)?;
     let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
     let specific = match posed {
-        // It is newer than what words and facts say of it.
+        // The pose is newer than words and facts.
         Some(posed) => {
             candidates.retain(|candidate| candidate.layer != Layer::Facts);
             Some(posed)
@@ -191,7 +191,7 @@ pub(super) fn propose(
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);
-    // What is usually done is no single event.
+    // A habit is no single event.
     let habit_known = question.ask() == Ask::Action && question.asked.habitual && !candidates.is_empty();
     if !specific_found && !habit_known && !matches!(question.ask(), Ask::Truth) {
         candidates.extend(events::answer(pool, found)?.map(|mut candidate| {

@@ -41,7 +41,7 @@ pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<O
         let name = pool.entity(&noun);
         let events = pool.events_about(&noun, question.bound(), !first, 50, &question.content)?;
         let mut told = events.into_iter().filter(|found| !found.reading.only_asks());
-        // What is still to come may have been moved: what was told of it last holds.
+        // A future event may have been rescheduled: its latest time holds.
         let ahead = |found: &RetrievedEvent| found.reading.times.iter().any(|time| time.span.start > found.span().end);
         let event = match question.tense {
             Tense::Past => told.next(),
@@ -51,14 +51,14 @@ pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<O
                 last.or(all.first()).cloned()
             }
         };
-        // Of what never came none was the first; of two it leaves nothing to compare.
+        // An alternative that never happened is not the first. With one left, there is nothing to compare.
         let Some(event) = event else { continue };
         found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
     }
     if found.len() < 2 {
         return Ok(None);
     }
-    // What is still to come is ordered by when it is to be, as it was told.
+    // Future events are ordered by their told times.
     let ahead = question.tense != Tense::Past;
     let at = |found: &RetrievedEvent| {
         let told = found.reading.times.iter().filter(|time| ahead && time.span.start > found.span().end);

@@ -58,7 +58,7 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
         }
     };
     let subject_asked = question.asked.subject_is_asked;
-    // Who only asks somebody to do it has not done it.
+    // A person who only requests a deed has not done it.
     if subject_asked && !asks_about_speech(question) && asked_share(question, reading) >= 1.0 {
         return found;
     }
@@ -88,9 +88,9 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
         }
         return found;
     }
-    // Who does what is asked is told by the clause that tells of it; only where it names nobody do the others count.
+    // The relevant clause names the actor. Other clauses count only if it names nobody.
     let telling = relevant_clauses(question, reading);
-    // Whom the robot had before it is whoever is in the picture.
+    // Any person in the picture was in front of the robot.
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
     for clause in telling.into_iter().chain(reading.clauses()) {
@@ -118,7 +118,7 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
         .entity
         .as_deref()
         .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound))
-        // Who tells of what is no person does nothing by that.
+        // The speaker of a text about things is no actor.
         .filter(|_| reading.event.kind != Kind::Text || asks_about_speech(question) || !is_only_about_things(reading));
     if let Some(entity) = entity {
         let phrase = name_phrase(entity);
@@ -174,7 +174,7 @@ fn person_name(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> 
         _ if reading.antecedent.as_ref().is_some_and(|other| meant.range.is_empty() && other.head == meant.head) => {
             capitalised(&meant.head)
         }
-        // What a pronoun means without words of its own is who speaks.
+        // A referent without words in the text is the speaker.
         _ if meant.range.is_empty() || meant.is_pronoun() => reading.event.entity.clone().unwrap_or_default(),
         _ => reading.phrase_text(meant),
     }
@@ -241,7 +241,7 @@ fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String
             .filter(|word| lexicon::is_a_as(word, head, PartOfSpeech::Noun).is_some_and(|steps| steps > 0));
         found.extend(before.cloned());
     }
-    // What somebody else plays is not what is asked for.
+    // Skip the objects of other actors.
     let actor = question.asked.clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name);
     let of_another = |clause: &&Clause| {
         let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
@@ -307,7 +307,7 @@ fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String
         let objects = told.flat_map(|clause| &clause.objects).filter(|noun| can_be_place(noun) && !is_person(noun));
         found.extend(objects.map(|noun| reading.phrase_text(noun)));
     }
-    // What an event is about is a thing of the class, where it does what the question says.
+    // The entity of an event is a thing of the class if it matches the verb of the question.
     if found.is_empty()
         && let Some(entity) = &reading.event.entity
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)

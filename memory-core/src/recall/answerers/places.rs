@@ -68,12 +68,12 @@ pub(in crate::recall) fn answer(
     asked_about.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     asked_about.truncate(MAX_REPLIED_TEXTS);
     for found in all {
-        // What somebody asks, or supposes, places nothing.
+        // Questions and suppositions do not locate a thing.
         if found.reading.only_asks() {
             continue;
         }
         let mut of_event: Vec<PlaceReport> = Vec::new();
-        // Whoever asks merely where a thing is takes any clause.
+        // If only the place is asked for, any clause counts.
         let telling: Vec<usize> = match mere {
             true => Vec::new(),
             false => relevant_clauses(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
@@ -81,7 +81,7 @@ pub(in crate::recall) fn answer(
         let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
         for place in found.reading.places().into_iter().chain(origins(&found.reading).filter(|_| at_home)) {
             let mut value = reference_certainty(&thing, &place.thing, &found, &called);
-            // A robot charges where its dock is.
+            // A robot charges at its dock.
             if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
             {
                 of_event.push(PlaceReport {
@@ -93,14 +93,14 @@ pub(in crate::recall) fn answer(
                 does = 1.0;
                 continue;
             }
-            // Who does something somewhere is there: "she does her exercises on the lawn".
+            // An actor is at the place of the deed: "she does her exercises on the lawn".
             if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb))
                 && let Some(actor) = actor(&place, &found.reading)
                 && deed_similarity(verb, &place, &found.reading) >= MIN_DEED_SIMILARITY
             {
                 value = value.max(phrase_similarity(&thing, &actor, &found.reading));
             }
-            // And its dock is where it charges.
+            // The dock is where the robot charges.
             let dock =
                 matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ROBOT_ENTITY;
             if dock
@@ -118,7 +118,7 @@ pub(in crate::recall) fn answer(
             // "Where does he sleep?" asks for another place than "where is he?".
             if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb)) {
                 let told = deed_similarity(verb, &place, &found.reading);
-                // Who is from there lives there.
+                // "Is from there" means "lives there".
                 let told =
                     if at_home && origins(&found.reading).any(|home| home.text == place.text) { 1.0 } else { told };
                 does = does.max(told);
@@ -170,7 +170,7 @@ pub(in crate::recall) fn answer(
     stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.clause_start));
     let chosen = choose_report(question, &stays, mere, cue);
     let Some(chosen) = chosen else { return Ok(None) };
-    // Where somebody happens to be is not where they do what nobody told of.
+    // The place of a person is not the place of an unreported deed.
     let untold = !mere && verb.as_deref().is_some_and(|verb| !is_location_verb(verb)) && does < MIN_DEED_SIMILARITY;
     let coverage = chosen.found.coverage.of_content;
     let signals = Signals {
@@ -473,7 +473,7 @@ fn choose_report<'a>(
         {
             stays.last()
         }
-        // A thing is where it was put last; a deed is done where it is told most clearly.
+        // A thing is at its latest place. A deed is done at the place that is reported most clearly.
         _ if mere || question.tense != Tense::Past => arrivals.last().copied(),
         _ => arrivals.iter().copied().max_by(|a, b| a.found.score.total_cmp(&b.found.score).then(a.at.cmp(&b.at))),
     }

@@ -115,7 +115,7 @@ pub(in crate::recall) fn destination(pool: &EventPool<'_>, first: &RetrievedEven
         let map = pool.reader.places()?;
         let places = map.places();
         let named = places.iter().filter(|place| in_answer(&place.name));
-        // A fact that was told before says the old name.
+        // An older fact contains the old name.
         let old = || {
             let (_, new) = map.names().old_names().find(|(old, _)| in_answer(old))?;
             places.iter().find(|place| place.name.eq_ignore_ascii_case(new))
@@ -217,7 +217,7 @@ fn latest_location(
     if !first && in_words >= Some(starts(&chosen)) {
         return Ok(None);
     }
-    // The words of the answer's own event count as those of any other.
+    // The words of the answering event count like those of any other event.
     let Some(chosen) = pool.read(&[chosen.id()], &question.content)?.pop() else { return Ok(None) };
     let Some(text) = location_text(pool, &chosen) else { return Ok(None) };
     let stays = spot_stays(&seen);
@@ -303,7 +303,7 @@ pub(super) fn event_subject(found: &RetrievedEvent) -> Option<String> {
     if matches!(event.kind, Kind::Caption | Kind::Sound) || visited(event).is_some() {
         return None;
     }
-    // The entity of a text is who said it, and what was said need not be of that person.
+    // The entity of a text is its speaker, who need not be the subject.
     if let Some(entity) = event.entity.as_ref().filter(|_| event.kind != Kind::Text) {
         return Some(entity.clone());
     }

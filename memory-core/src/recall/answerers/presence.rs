@@ -261,7 +261,7 @@ fn answer_whereabouts(
                 .filter(|candidate| candidate.signals.fits >= 0.5)
                 .filter_map(|candidate| candidate.evidence.iter().map(|found| found.span().start).max())
                 .max();
-            // Nothing that was told is newer than where the robot says it is.
+            // No report is newer than the pose of the robot.
             let is_newer = |found: &RetrievedEvent| in_words.is_none_or(|told| told < found.span().end);
             newest.filter(|found| current_robot_pose(pool).is_some() || is_newer(found))
         }

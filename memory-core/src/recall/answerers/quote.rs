@@ -25,7 +25,7 @@ pub(in crate::recall) fn quotation_fit(question: &Question<'_>) -> f32 {
         Ask::Thing if question.asked.class.is_none() => 0.5,
         Ask::Person if question.asked.subject_is_asked => 0.0,
         Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
-        // What was in view says where the robot itself was.
+        // The view shows where the robot was.
         Ask::Place if asks_where_robot_was(question) => 0.5,
         _ => 0.0,
     }
@@ -53,7 +53,7 @@ pub(in crate::recall) fn may_contain_answer(question: &Question<'_>, reading: &P
         Ask::Amount | Ask::Count | Ask::Times => numbers() && names_counted(question, reading),
         Ask::Length => numbers() || !reading.times.is_empty(),
         Ask::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
-        // An event in which nobody acts does not say who did it.
+        // An event without a person does not name the actor.
         Ask::Person if question.asked.subject_is_asked => {
             let acts = |noun: &NounPhrase| noun.kind == NounKind::Name || is_person(noun);
             reading.clauses().flat_map(arguments).any(acts)

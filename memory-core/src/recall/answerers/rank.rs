@@ -50,7 +50,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -
     };
     let speech = match (question.speech, event.kind) {
         (Some(true), Kind::Text) | (None, _) => 1.0,
-        // Nobody says anything there.
+        // The event contains no speech.
         (Some(true), Kind::Object | Kind::State | Kind::Sound) => 0.5,
         (Some(true), _) if found.reading.verbs.iter().all(|verb| !SPEECH_VERBS.contains(&verb.as_str())) => 0.5,
         (Some(true), _) => 0.75,
@@ -61,7 +61,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -
     let asked_back = asked_share(question, &found.reading);
     // "Who asked about the keys?" is answered by who only asks.
     let asks = 1.0 - QUESTION_PENALTY * if asks_about_asking(question) { 1.0 - asked_back } else { asked_back };
-    // What only says again that it happened is no reason for it.
+    // A repetition of the event is no reason for it.
     let again = question.ask() == Ask::Reason && found.coverage.unmatched_words < 1.0 && found.coverage.of_event > 0.0;
     let asks = if again { asks * REPETITION_FACTOR } else { asks };
     let opposed = if contradicts_premise(question, &found.reading) { CONTRADICTION_FACTOR } else { 1.0 };
@@ -86,7 +86,7 @@ fn class_bonus(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     if !asked || found.reading.only_asks() || answer_parts(question, found).is_empty() {
         return 0.0;
     }
-    // What people say names many things; what was noticed names what it is about.
+    // Speech names many things; a perceived event names its subject.
     if found.reading.event.kind == Kind::Text { SPEECH_CLASS_MEMBER_BONUS } else { CLASS_MEMBER_BONUS }
 }
 

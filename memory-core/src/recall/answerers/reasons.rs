@@ -64,7 +64,7 @@ pub(in crate::recall) fn answer(
         pool.events_in_time_order(Some(window), None, vec![Kind::Text], false, MAX_NEARBY_TEXTS, &question.content)?;
     beside.sort_by_key(|found| (found.span().start, found.id()));
     let own = |said: &RetrievedEvent| said.id() == event.id();
-    // What is wrong with a thing is told where it is spoken of.
+    // A fault is reported where the thing is mentioned.
     let of_it = |said: &RetrievedEvent| {
         faulty_thing(question).is_none_or(|thing| best_phrase_similarity(thing, &said.reading) >= MIN_THING_SIMILARITY)
     };

@@ -27,7 +27,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         texts = merge(texts, pool.events_about(person, question.hard, true, MAX_PERSON_TEXTS, &content)?);
     }
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
-    // What names both, and a bond, tells it; then what one of them calls the other.
+    // First a text that names both and a relation, then a form of address.
     let told = texts.iter().filter_map(|found| Some((relation_strength(&one, &other, &found.reading)?, found)));
     let best = told.max_by(|a, b| a.0.cmp(&b.0).then((a.1.span().start, a.1.id()).cmp(&(b.1.span().start, b.1.id()))));
     Ok(best.map(|(_, found): (u8, &RetrievedEvent)| {

@@ -36,7 +36,7 @@ pub(in crate::recall) fn answer(
         })
         .filter(|found| asks_the_same(question, found))
         .collect();
-    // What was said last of it holds.
+    // The latest reply holds.
     asked.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for before in asked {
         if let Some(reply) = find_reply(pool, before)? {

@@ -25,7 +25,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let kinds = vec![Kind::State, Kind::Sound];
     let mut events = pool.events_in_time_order(question.bound(), sense, kinds, false, MAX_EVENTS, &question.content)?;
     events.retain(|found| reports_signal_fault(&found.reading));
-    // That the light is out may be the place's fault and not the camera's.
+    // Darkness may be due to the place and not to the camera.
     let dark = |found: &RetrievedEvent| {
         found.reading.event.attributes.get("signal").and_then(Attribute::as_text) == Some("dark")
     };

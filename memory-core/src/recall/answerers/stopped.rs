@@ -44,7 +44,7 @@ pub(in crate::recall) fn answer(
         };
         let states =
             pool.events_in_time_order(Some(window), None, vec![Kind::State], false, MAX_STATES, &question.content)?;
-        // How full the battery is explains no stop.
+        // A battery level does not explain a stop.
         let told = states.into_iter().find(|found| {
             found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY) && found.reading.quantities().is_empty()
         });

@@ -22,7 +22,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };
-    // Where few events tell where they were, all of the time may have been there.
+    // If few events have a location, the whole time may have been at this place.
     let there: Vec<&NounPhrase> = places_where_it_happened(question).collect();
     let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
     let mut lines = match (question.named.iter().find(named), bound) {

@@ -67,7 +67,7 @@ pub(in crate::recall) fn answer(
             Order::Before => found.span().start <= cue.span().start,
         });
     }
-    // What is still to come has not been told by what somebody did before.
+    // A past deed does not tell a future time.
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
     if let Some(verb) = verb {
         // "When may she go back?": what she was seen doing before says nothing of it.
@@ -80,7 +80,7 @@ pub(in crate::recall) fn answer(
             told.any(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
         });
     }
-    // What is told not to have been done was done at no time.
+    // A denied deed has no time.
     let undone = |found: &RetrievedEvent| {
         let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
         told.is_some_and(|verb| {
@@ -89,7 +89,7 @@ pub(in crate::recall) fn answer(
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };
-    // Nor was what was told to come later still.
+    // A deed that is announced for later has no time yet.
     let now = Timestamp::from(question.now.timestamp());
     let to_come = |found: &RetrievedEvent| {
         let times = &found.reading.times;
@@ -113,7 +113,7 @@ pub(in crate::recall) fn answer(
             reason: "what is asked about was not told".into(),
         }));
     }
-    // What somebody else did is not what is asked for.
+    // Skip deeds of other persons.
     let others = |found: &RetrievedEvent| {
         has_other_actor(question, &found.reading) || lacks_asked_thing(question, &found.reading)
     };
@@ -121,7 +121,7 @@ pub(in crate::recall) fn answer(
         return Ok(None);
     }
     meant.retain(|found| !others(found));
-    // A time in the question may be that of what was told, not of the telling.
+    // A time in the question may be the told time, not the time of telling.
     let near = question.boosted_spans();
     let in_time = |found: &RetrievedEvent| {
         let span = referred_time(found, question).unwrap_or(found.span());
@@ -151,7 +151,7 @@ pub(in crate::recall) fn answer(
     for found in &chosen {
         let (span, words) = match referred_time(found, question) {
             Some(span) => (span, say_period(span, &question.now)),
-            // How long a sentence took to say is no part of when it was.
+            // The length of a sentence is no part of its time.
             None if found.reading.event.kind == Kind::Text => {
                 (found.span(), say_moment(found.span().start, &question.now))
             }
@@ -165,7 +165,7 @@ pub(in crate::recall) fn answer(
     let spans: Vec<TimeSpan> = times.into_iter().map(|(span, _)| span).collect();
     let thing =
         question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
-    // They are told in order of time; as evidence the one that suits best comes first.
+    // The answer lists them in time order. The evidence starts with the best match.
     let mut evidence = chosen;
     evidence.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.span().start.cmp(&b.span().start)));
     evidence.extend(pooled.iter().filter(|found| !spans.contains(&found.span())).cloned());
@@ -245,11 +245,11 @@ pub(in crate::recall) fn occurrences(
     if needs_order && let Some(thing) = question.named.first() {
         let latest = question.asked.occurrence != Some(Occurrence::First);
         let listed = pool.events_about(thing, question.bound(), latest, 500, &question.content)?;
-        // An entity of that very name is the thing, and no other event is.
+        // If an entity has that very name, other events do not count.
         let by_name = pool.entity(thing).is_some() && !listed.is_empty();
         all = if by_name { listed } else { crate::recall::pool::merge(listed, all) };
     }
-    // Sentences differ in many words: of those that suit about as well, the search knows which.
+    // Sentences differ in many words: among similar matches the search score decides.
     let by_search = |found: &RetrievedEvent| {
         if found.reading.event.kind == Kind::Text { SPEECH_SCORE_WEIGHT * found.score } else { 0.0 }
     };

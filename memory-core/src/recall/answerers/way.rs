@@ -93,7 +93,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, Read
         (None, None) => latest_trip(pool)?,
     };
     let seen = trip.map_or(Ok(None), |trip| describe_trip(pool, &trip))?;
-    // A memory that knows no places may still tell of travels.
+    // A memory without places may still contain reports of trips.
     let knows_places = || pool.reader.places().is_some_and(|places| !places.is_empty());
     Ok(match seen {
         Some(seen) => TripAnswer::Seen(seen),
@@ -262,7 +262,7 @@ fn robot_stays(pool: &EventPool<'_>, span: Option<TimeSpan>) -> Result<Vec<TripS
         let place = match &event.pose {
             Some(pose) => place_at_pose(pool, pose).map(str::to_owned),
             None if told.is_some() => told.map(str::to_owned),
-            // It says nothing of where it was.
+            // The event does not say where the robot was.
             None => continue,
         };
         match legs.last_mut().filter(|last| last.place == place) {
@@ -281,7 +281,7 @@ fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>,
     if asks_for_places(pool) {
         return passed_places(pool, trip, reason);
     }
-    // One thing is seen again and again: how many there were nobody has counted.
+    // One thing is seen repeatedly, so sightings are no count.
     if matches!(question.ask(), Ask::Count | Ask::Times) {
         return Ok(None);
     }
@@ -300,7 +300,7 @@ fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>,
     } else if hears {
         vec![first_of_each(&all, |found| whole(found).filter(|_| of_kind(found, &[Kind::Sound, Kind::Text])))]
     } else {
-        // Where nothing tells things apart, the scenes.
+        // Without distinct things, answer with the scenes.
         let scenes = |found: &RetrievedEvent| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
         vec![first_of_each(&all, sighted_thing), first_of_each(&all, scenes)]
     };

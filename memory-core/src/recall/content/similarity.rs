@@ -34,7 +34,7 @@ pub(in crate::recall) fn word_similarity(a: &str, b: &str) -> f32 {
     }
     // "prep" for "preparation", "fridge" is in the lexicon: a short form of at least four letters.
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    // A doorbell has to do with a door, but is a bell.
+    // A compound is less similar to its first part: a doorbell is a bell.
     if short.len() >= 4 && long.len() >= short.len() + 4 && long.starts_with(short) {
         let rest = &long[short.len()..];
         let compound = lexicon::category(rest, PartOfSpeech::Noun).is_some();

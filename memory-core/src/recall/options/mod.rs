@@ -86,7 +86,7 @@ pub(super) fn weigh_options(
         let times: Vec<Option<Vec<WholeTime>>> =
             options.iter().map(|option| whole_times_told(option, &question.now, tense)).collect();
         let told = times.iter().flatten().count();
-        // Asked for a time, an option that names an event instead ("after supper") is one that no time bears out.
+        // For a question about a time, an option that names an event ("after supper") is supported by no time.
         let least = if question.ask() == Ask::Time { options.len().min(2) } else { options.len() };
         if told < least {
             break;

@@ -45,7 +45,7 @@ pub(super) fn weigh_by_time(
         let evidence = counted_events(pool, pooled)?;
         return Ok(Some(OptionWeights { support, evidence, speaks: Vec::new(), by: "rests" }));
     }
-    // Several quoted things, and as many times in every option.
+    // Several quoted things, and the same number of times in every option.
     let quotes = &question.asked.quotes;
     if quotes.len() > 1 && options.iter().all(|times| times.len() == quotes.len()) {
         let mut support = vec![0.0; options.len()];
@@ -94,7 +94,7 @@ pub(super) fn weigh_by_time(
             intersection_over_union(&own, &spans)
         })
         .collect();
-    // What was taken for the answer lies at none of them: another event that suits the question may.
+    // The best event is at none of these times. Another matching event may be.
     if support.iter().all(|support| *support < MIN_SUPPORT) {
         for (support, times) in support.iter_mut().zip(options) {
             *support = times.iter().map(|time| best_time_proximity(question, pooled, time.span)).fold(0.0, f32::max);

@@ -80,7 +80,7 @@ fn asks_for_topic(question: &Question<'_>) -> bool {
         .iter()
         .flat_map(parts)
         .any(|noun| !is_topic(&noun.head) && !is_told(&noun) && !noun.is_pronoun() && held(&noun));
-    // What is read may be read aloud; what is only seen has no sentences.
+    // Written text may be read aloud. A purely visual question has no sentences.
     let is_text = || question.named.iter().any(|noun| lexicon::is_a(&noun.head, "writing").is_some());
     let only_seen = question.sense == Some(Modality::Visual) && question.speech != Some(true) && !is_text();
     !names_another && !only_seen

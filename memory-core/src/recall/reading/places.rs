@@ -62,7 +62,7 @@ impl ParsedEvent {
     }
 
     fn places_of(&self, clause: &Clause, found: &mut Vec<ThingPlace>) {
-        // What "it" means may stand in what somebody else said before.
+        // The referent of "it" may be in a statement of another speaker.
         let meant = |noun: &NounPhrase| self.resolve(noun).or_else(|| is_anaphor(noun).then(|| noun.clone()));
         let subject = clause.subject.as_ref().and_then(meant);
         // "Mia and I slept in the attic": both did.
@@ -71,7 +71,7 @@ impl ParsedEvent {
         let objects: Vec<NounPhrase> =
             clause.objects.iter().flat_map(NounPhrase::coordinated).filter_map(meant).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
-        // What is moved is what is then somewhere; without an object it is the subject itself.
+        // A moved object is at the place; without an object, the subject is.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
         if things.is_empty() || passive {
             things.extend(subject.iter().chain(&others).cloned());
@@ -118,7 +118,7 @@ impl ParsedEvent {
                     clause_start: clause.range.start,
                 });
             }
-            // Who goes somewhere with a thing is there as well.
+            // A person who moves with a thing is at the place too.
             let moves = clause
                 .verb
                 .as_ref()
@@ -252,7 +252,7 @@ fn is_place_preposition(preposition: &str) -> bool {
 /// Returns whether a noun can be a location. A moment or a manner cannot.
 pub(in crate::recall) fn can_be_place(noun: &NounPhrase) -> bool {
     let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
-    // A yard is a length and a place.
+    // "Yard" is a unit of length and a place.
     let also = || {
         let mut all = lexicon::categories(&noun.head, PartOfSpeech::Noun).into_iter();
         all.any(|(category, share)| {
@@ -263,7 +263,7 @@ pub(in crate::recall) fn can_be_place(noun: &NounPhrase) -> bool {
         && noun.kind != NounKind::Number
         // "Through hard times" is nowhere.
         && noun.head != "time"
-        // Who is "on the phone" is elsewhere.
+        // A person "on the phone" is elsewhere.
         && !matches!(noun.head.as_str(), "phone" | "telephone")
         && (!matches!(category, Some(Category::Quantity | Category::Animal | Category::State)) || also())
         && !matches!(

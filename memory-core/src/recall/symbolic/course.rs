@@ -106,7 +106,7 @@ pub(super) fn as_command(step: &Step) -> String {
         None => return text.to_owned(),
     };
     let rest = &text[begin..];
-    // The grammar needs somebody who does it.
+    // The parser needs a subject.
     let spoken = if begin == 0 { format!("He {text}") } else { text.to_owned() };
     let shift = spoken.len() - text.len();
     let (mut words, _) = parse(&spoken, &[]);
@@ -231,7 +231,7 @@ impl SoughtWords {
             self.raise_similarities(&course.goal, 1.0, &mut held);
             self.raise_similarities(&course.persons, 1.0, &mut held);
             let whole = self.covered_share(&held);
-            // The act itself must hold a good part.
+            // The step itself must cover a good part.
             if own < 0.25 {
                 0.0
             } else {

@@ -106,7 +106,7 @@ pub(super) fn answer(
     let composed = match understood.asked {
         ProcedureQuestion::Habits(daytime) => question.answer_habits(daytime),
         ProcedureQuestion::Step(asked) => steps::answer(asked, &understood, &procedures, reader, now),
-        // What was said to be done says where in what one is.
+        // The steps reported as done determine the procedure and the position in it.
         ProcedureQuestion::Next if understood.goal.is_none() && stated => {
             steps::answer(StepQuestion::After, &understood, &procedures, reader, now)
         }
@@ -282,7 +282,7 @@ impl<'a> ProcedureQuery<'a> {
             constraints.without = phrases(&asked.without);
         }
         constraints.without.extend(phrases(&asked.lacking));
-        // What is used up may be had elsewhere; what one will do without is not to be had at all.
+        // A used-up thing may be available elsewhere. A thing in a "without" condition is never offered.
         let world = world::read_reports(subject.procedure, self.reader)?;
         let told: Vec<world::ToldClaim> =
             world.lacking.iter().filter(|told| !asked.lacking.contains(&told.thing)).cloned().collect();
@@ -293,7 +293,7 @@ impl<'a> ProcedureQuery<'a> {
             found.paths.retain(|path| !self.has_just_begun(subject.procedure, path));
             Ok::<_, ConstraintError>(found)
         };
-        // Conditions that cannot be searched for leave the question to others.
+        // Other layers answer if the conditions cannot be searched for.
         let Ok(found) = paths(&possible) else { return Ok(None) };
         if !found.paths.is_empty() && !found.guessed {
             return Ok(Some(compose::describe_ways(self, subject, &found.paths, &told)));

@@ -57,7 +57,7 @@ pub(super) fn current_states(thing: &str, reader: &dyn Reader) -> Result<Vec<Cur
         let question = FactQuestion { ask, subject: subject.clone(), past: false, before: false };
         let facts = learnt.facts().answer(&question, None, reader.clock().now(), &called);
         for fact in facts.into_iter().flat_map(|found| found.facts) {
-            // What was hidden since is not to be seen.
+            // Skip hidden events.
             let event = fact.evidence.last().map(|id| reader.event(*id)).transpose()?.flatten();
             found.extend(event.map(|event| CurrentState { event, useless: is_unusable(&fact) }));
         }

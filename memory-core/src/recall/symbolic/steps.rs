@@ -60,7 +60,7 @@ pub(super) fn answer(
             };
             answer_step_at(&target, before, "Before that")
         }
-        // After all of a goal there is nothing that belongs to it.
+        // No step follows a whole goal.
         StepQuestion::After if target.is_goal => None,
         StepQuestion::After => {
             let after = |acts: &[usize]| {
@@ -94,7 +94,7 @@ fn find_goal_or_step<'a>(
         let goal = sought.goal_score(&course);
         let acts = sought.step_scores(&course);
         let best = acts.iter().copied().fold(0.0, f64::max);
-        // What was said before the question may name the goal.
+        // A statement before the question may name the goal.
         let topic = context.iter().map(|context| context.goal_score(&course)).fold(0.0, f64::max);
         let of_step = match question {
             StepQuestion::First | StepQuestion::Last | StepQuestion::Count => false,

@@ -65,7 +65,7 @@ pub(super) fn read_reports(procedure: &Procedure, reader: &dyn Reader) -> Result
         }
     }
     remarks.sort_by_key(|event| (event.span.start, event.id));
-    // The latest word on each thing; offers beside what is lacking.
+    // The latest report on each thing. Offers are kept separately.
     let mut said: Vec<(Vec<TermId>, Event, Option<ToldClaim>)> = Vec::new();
     let mut offers: BTreeMap<(Vec<TermId>, String), ToldClaim> = BTreeMap::new();
     for event in remarks {

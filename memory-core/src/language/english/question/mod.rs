@@ -147,7 +147,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
         clause = whole;
         main.start = start;
     }
-    // What follows the sentence that asks is what it quotes.
+    // Sentences after the asking one are quoted.
     if place + 1 < sentences.len() && !sentence.asks {
         let end = sentences.last().map_or(main.end, |last| last.range.end);
         match &mut cue {
@@ -156,7 +156,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
         }
     }
     if let Some(cue) = &cue {
-        // The cue stands at one end; what is left is what is asked.
+        // The cue is at one end; the rest is the asking clause.
         if cue.range.end <= main.start {
             // It stands in a sentence of its own.
         } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end

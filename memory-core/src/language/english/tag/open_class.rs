@@ -13,7 +13,7 @@ impl Tagger<'_> {
     pub(super) fn open_class_tag(&self, at: usize) -> Tag {
         let token = &self.tokens[at];
         let share = self.share(at);
-        // An evening is no deed, whatever evens.
+        // "Evening" is a noun, although "even" is a verb.
         if matches!(token.text.as_str(), "evening" | "morning") {
             return Tag::Noun;
         }

@@ -106,7 +106,7 @@ impl Parser<'_> {
 
     /// Parses "in two days", "in half an hour", "two weeks from now", "within the next hour" or "in the next few days".
     pub fn parse_ahead(&self, place: usize) -> Option<(usize, PhrasePiece)> {
-        // What was done "in two days" took them.
+        // In the past tense, "in two days" is a duration.
         let possible = self.tense != Tense::Past;
         match self.words::<3>(place) {
             ["in" | "over" | "during" | "within" | "for", "the", "next" | "coming"] if possible => {
@@ -158,7 +158,7 @@ impl Parser<'_> {
             TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour => {
                 let mut tolerance = (duration_seconds(count, unit) * 0.5).max(duration_seconds(0.5, unit)).max(10.0);
                 if self.mode != ParserMode::Question {
-                    // A time told is worth quoting, a search wants to find.
+                    // A told time stays exact; a search needs a tolerance.
                     tolerance = (duration_seconds(count, unit) * 0.1).clamp(1.0, 900.0);
                 }
                 let tolerance = Duration::from_secs_f64(tolerance);

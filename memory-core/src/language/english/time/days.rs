@@ -42,7 +42,7 @@ impl Parser<'_> {
                     dates.reverse();
                     dates.truncate(1);
                 } else {
-                    // A day ahead in this year is the last guess.
+                    // A future day of this year is the least likely.
                     let next = dates.iter().copied().rev().find(future).filter(|date| date.year() == this);
                     dates.retain(|date| *date <= today);
                     dates.extend(next.filter(|next| *next != today));
@@ -73,7 +73,7 @@ impl Parser<'_> {
         let today = self.today().weekday();
         let back = i64::from(today.since(weekday));
         let forward = i64::from(weekday.since(today));
-        // Who tells of "Thursday" on a Thursday means the next one, who asks may mean today.
+        // On a Thursday, "Thursday" in a statement means the next one; in a question it may mean today.
         let bare = match self.looks_ahead() {
             false => -back,
             true if forward == 0 && self.mode != ParserMode::Question => 7,

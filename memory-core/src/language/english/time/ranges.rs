@@ -27,7 +27,7 @@ impl Parser<'_> {
                 before.has_date |= phrase.has_date;
                 before.has_clock &= phrase.has_clock;
                 last.to = group.to;
-                // A range is no end of another one.
+                // A range cannot be the end of another range.
                 last.whole = Some(PhrasePeriod::Span(span, false));
                 continue;
             }

@@ -86,10 +86,10 @@ pub(in crate::recall::answerers) fn answer_duration(
     if let Some(lasted) = super::super::lasted::answer(pool, pooled)? {
         return Ok(Some(lasted));
     }
-    // What a person did is told by others, too: what suits well is looked at whoever tells it.
+    // Others may report a person's deed: good matches count, whoever the speaker is.
     let suits = pooled.iter().filter(|found| found.coverage.of_content >= GOOD_COVERAGE).cloned();
     let events = merge(counted_events(pool, pooled)?, suits.collect());
-    // How long a sentence takes to say is how long nothing lasted but the talk.
+    // The length of a sentence is not the duration of its topic.
     let is_talk = question
         .asked
         .clause

@@ -79,7 +79,7 @@ pub(in crate::recall::answerers) fn named_place(pool: &EventPool<'_>, noun: &Nou
     let map = pool.reader.places()?;
     let places = map.places();
     let mut found: Vec<&MappedPlace> = places.iter().filter(|place| names_place(noun, &place.name)).collect();
-    // The name that says no more than was asked, and of two maps the one where it was named more often.
+    // Prefer the shortest name, then the map on which the place was named more often.
     found.sort_by_key(|place| (place.name.len(), std::cmp::Reverse(place.named)));
     let renamed = || {
         let mut old_names = map.names().old_names().filter(|(old, _)| names_place(noun, old));
@@ -139,7 +139,7 @@ pub(super) fn things_in_area(
         if own(&thing) || !known.insert(thing.to_lowercase()) {
             continue;
         }
-        // Where it is now: what was seen elsewhere since has left.
+        // For a question about now, skip things that were seen elsewhere since.
         if now && !is_still_in(pool, &area, &found)? {
             continue;
         }

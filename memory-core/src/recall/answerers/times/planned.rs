@@ -165,7 +165,7 @@ pub(in crate::recall::answerers) fn told_future_time(
     if best < 0.3 {
         return Ok(None);
     }
-    // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
+    // The latest statement about the thing holds, if it matches about as well.
     let mut meant: Vec<&RetrievedEvent> =
         all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
@@ -205,7 +205,7 @@ pub(in crate::recall::answerers) fn told_future_time(
                 clock = Some(time.clone());
             }
         }
-        // What was put off to another day keeps its hour.
+        // An event that is moved to another day keeps its hour.
         if date.is_some() && (clock.is_some() || !asks_clock) {
             break;
         }

@@ -24,7 +24,7 @@ pub(super) fn verdict_by_deeds(
     let question = pool.question;
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
-    // That somebody must not do it says as well that it is not allowed.
+    // "Must not" also means "is not allowed".
     let named = |word: &String| state_of_word(word).is_none_or(|(scale, _)| scale != StateScale::Allowed);
     let state = asked_predicate(clause, question).filter(|_| is).filter(named);
     let names = |found: &RetrievedEvent| {
@@ -55,7 +55,7 @@ pub(super) fn verdict_by_deeds(
         return Ok(None);
     }
     let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
-    // Of events that suit about as well, the newest holds.
+    // Among similar matches the newest holds.
     let near = ranked.iter().filter(|found| {
         found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= MIN_YES_COVERAGE - 0.1
     });

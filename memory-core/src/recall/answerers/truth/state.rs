@@ -69,7 +69,7 @@ pub(super) fn verdict_by_state(
         pool.events_mentioning(thing, bound, true, 80, &question.content)?,
     );
     let mut all = merge(listed, pooled.to_vec());
-    // What was told afterwards says nothing of how it was then.
+    // Later reports say nothing about the time in question.
     all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
     all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for found in &all {

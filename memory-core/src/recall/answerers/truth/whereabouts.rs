@@ -43,7 +43,7 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     if hours && span.end.since(span.start) > MAX_CLOCK_SPAN {
         return Ok(None);
     }
-    // A time of the clock is meant of any day, and either half of it where none is said.
+    // A clock time matches any day, and either half of the day if none is given.
     let apart = (asked_at - told_at).rem_euclid(12 * 60);
     let same = if hours {
         apart.min(12 * 60 - apart) <= CLOCK_TOLERANCE_MIN
@@ -68,7 +68,7 @@ pub(super) fn verdict_by_place(
             verb.lemma.as_str(),
             "be" | "stand" | "lie" | "hang" | "sit" | "stay" | "park" | "leave" | "keep" | "put"
         ) && clause.objects.is_empty()
-            // Who "has been to the town" need not be there now.
+            // A person who "has been to the town" may have left.
             && !(verb.perfect && clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "to"))
     });
     let asked: Vec<&str> = clause
