@@ -27,9 +27,9 @@ pub(super) fn sighting_probability(tool: Tool, sighting: &Sighting) -> f32 {
 
 /// Probability that a sighting of an asked thing is right: Bayes' rule with another prior than that of a random thing.
 ///
-/// Of everything that a detector names most is wrong, because there are many things to be mistaken for. Of a thing that is asked for
-/// it is likelier that it is there at all, and `prior` says how likely. A recogniser of words chooses among no list of things, so
-/// what it wrote down is as likely whatever is asked; and a model that was told the question has weighed it itself.
+/// Most labels of a detector are wrong, because many things can be confused. A thing in the question is more likely to
+/// be there, with probability `prior`. A speech or text recogniser has no list of things, so its probability does not
+/// depend on the question. A model that knows the question has already weighed it.
 pub(super) fn probability_with_prior(tool: Tool, sighting: &Sighting, prior: f32) -> f32 {
     if !matches!(sighting.kind, SightingKind::Object | SightingKind::Scene | SightingKind::Sound) {
         return sighting_probability(tool, sighting);

@@ -1,5 +1,5 @@
-//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1). A deterministic policy chooses the looks, or a controller
-//! behind a port does, among those that the policy finds worth their cost.
+//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1). A deterministic policy chooses the
+//! looks. A controller behind a port may choose instead, among the looks that are worth their cost.
 //!
 //! ```text
 //! answer of the memory ─▶ intervals ─▶ ┌ think: the interval and tool with the most expected gain, noted in working memory
@@ -8,8 +8,9 @@
 //!                                      └ observe: recall decides again over memory and derived events
 //! ```
 //!
-//! The loop ends when the answer rests on a sure find, when it is stable, when nothing is left to gain, after N steps, at the
-//! deadline, or when somebody gives up. Then recall's last decision is the answer, or honestly none.
+//! The loop ends when the answer rests on a certain finding, when the answer is stable, when no look can add enough,
+//! after N steps, at the deadline, or when the caller cancels. The last decision of recall is the answer, or that
+//! there is none.
 
 mod belief;
 mod beside;
@@ -57,7 +58,7 @@ pub(crate) trait Views {
     /// Reads from the current state.
     ///
     /// # Errors
-    /// What `read` says, or if there is no state to read.
+    /// Errors of `read`, or if there is no state to read.
     fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, QueryError>) -> Result<T, QueryError>;
 }
 

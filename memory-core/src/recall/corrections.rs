@@ -1,7 +1,7 @@
 //! Statements that a later statement corrects. They answer no question about how things are.
 //!
-//! A later statement takes back an earlier one if both speak of what the question asks about, and the later one admits a mistake,
-//! denies what the earlier one says, or calls off or moves what the earlier one announces.
+//! A later statement corrects an earlier one if both are about the subject of the question, and the later one admits a
+//! mistake, denies the earlier statement, or cancels or reschedules what it announces.
 
 use std::ops::Range;
 
@@ -342,7 +342,7 @@ fn restates_answer(question: &Question<'_>, later: &ParsedEvent, earlier: &Parse
     }
 }
 
-/// Whether a correction tells another number with the same verb: "she needs 39", after "I need size 38".
+/// Returns whether a correction states another number with the same verb: "she needs 39", after "I need size 38".
 fn restates_number(earlier: &ParsedEvent, later: &ParsedEvent) -> bool {
     let verbs = |reading: &ParsedEvent| -> Vec<String> {
         let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| !verb.auxiliary_only);
@@ -353,13 +353,13 @@ fn restates_number(earlier: &ParsedEvent, later: &ParsedEvent) -> bool {
     numbers && new.iter().any(|verb| old.contains(verb))
 }
 
-/// Whether the earlier statement tells of something to come that had not come yet when the later one was made.
+/// Returns whether the earlier statement announces an event that was still in the future at the later statement.
 fn announces(earlier: &ParsedEvent, later: &ParsedEvent) -> bool {
     let (told, since) = (earlier.event.span.start, later.event.span.start);
     earlier.times.iter().any(|time| time.span.end >= told && time.span.end >= since)
 }
 
-/// Whether one sentence says all of some words without denying anything.
+/// Returns whether one sentence says all of some words without denying anything.
 fn asserts(reading: &ParsedEvent, denied: &[String]) -> bool {
     reading.sentences.iter().filter(|sentence| !sentence.asks).any(|sentence| {
         let stems: Vec<String> = words(reading.text(&sentence.range)).map(|word| stem(&word)).collect();
@@ -368,7 +368,7 @@ fn asserts(reading: &ParsedEvent, denied: &[String]) -> bool {
     })
 }
 
-/// Whether an event is of a person, or names them.
+/// Returns whether an event is of a person, or names them.
 fn tells_of(reading: &ParsedEvent, person: Option<&str>) -> bool {
     let Some(person) = person else { return false };
     let named = |word: String| reading.lemmas.iter().any(|(lemma, _)| *lemma == word);

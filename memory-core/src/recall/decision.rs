@@ -1,8 +1,9 @@
 //! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
-//! Candidates that say the same support each other: the one that says more is told, and it is wrong only if all of them are. Of
-//! candidates that say different things the better supported one is told. What excludes it lowers its probability, unless what
-//! was told last holds; where it is then no longer likelier than not, the memory contradicts itself, and there is no answer.
+//! Candidates that agree support each other. The more detailed one is the answer, and it is wrong only if all of them
+//! are. Of candidates that differ, the better supported one is the answer. A candidate that excludes it lowers its
+//! confidence, unless the answer is the latest statement. If the confidence then falls below one half, the memory
+//! contradicts itself, and there is no answer.
 
 use super::calibration;
 use super::candidate::{Candidate, Layer, Value};

@@ -1,8 +1,8 @@
 //! Candidates and passages for a language model that chooses an answer.
 //!
-//! A model chooses one of the proposals, or reads the answer in passages of the memory, and names the evidence that it goes by. The
-//! words of the answer are those of the proposal or of the named evidence (`language::english::wording`). So an order that was heard,
-//! read or told can at most get its own words quoted, with the sentence that holds them beside.
+//! A model chooses one of the proposals, or reads the answer in passages, and names its evidence. The words of the
+//! answer are those of the proposal or of the named evidence (`language::english::wording`). An instruction that was
+//! heard, read or told can therefore only be quoted, together with its sentence.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ const CONVERSATION_WINDOW: Duration = Duration::from_secs(120);
 /// An answer that the memory can give.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// As it is told.
+    /// The answer in words.
     pub text: String,
     /// The option that it is, where there are options.
     pub choice: Option<usize>,
@@ -43,7 +43,7 @@ pub struct Proposal {
     pub route: Route,
     /// The probability that it is right, without a language model.
     pub confidence: f32,
-    /// What speaks for it, best first; never empty.
+    /// Supporting evidence, best first; never empty.
     pub evidence: Vec<Evidence>,
 }
 
@@ -80,7 +80,7 @@ pub enum VerdictError {
 }
 
 impl VerdictError {
-    /// What is wrong, for the model that may answer once more.
+    /// Returns the error in words, for a model that may answer once more.
     pub const fn message(self) -> &'static str {
         match self {
             Self::NotProposed => "it chose an answer that was not proposed",

@@ -1,9 +1,9 @@
 //! Orders the evidence of an answer.
 //!
-//! What people say says one thing in many words, and much of it sounds alike. An answer can be taken from a sentence that has its words,
-//! while the search, which weighs every word, the meaning and what was said right before and after, finds the one that is meant. So
-//! told evidence is ordered on one scale, the search's own, on which the event that answers leads the others. It is never further
-//! behind than the second place: an answer is not shown without what it was taken from.
+//! Speech says one thing in many words, and many sentences are similar. An answerer can extract the answer from any
+//! sentence with its words. The search weighs every word, the meaning and the context, and so finds the right sentence
+//! more often. Told evidence is therefore ordered by the relevance of the search, with a margin for the event of the
+//! answer. That event is second at worst: an answer is always shown with its source.
 
 use std::collections::HashMap;
 

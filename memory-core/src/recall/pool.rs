@@ -412,7 +412,7 @@ pub(super) fn merge(first: Vec<RetrievedEvent>, second: Vec<RetrievedEvent>) -> 
 }
 
 impl EventPool<'_> {
-    /// How near an event's stored vector is to a vector of φ.
+    /// Returns the cosine of an event's stored vector to a vector of φ.
     pub fn cosine(&self, vector: &[f32], id: EventId) -> Option<f32> {
         nearest::cosine(vector, &self.reader.vector(id)?)
     }

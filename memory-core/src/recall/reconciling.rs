@@ -1,7 +1,7 @@
 //! Relations between the answers of two layers, and the confidence that follows (HippoMM 4.3.3, Table A6).
 //!
-//! Every probability here comes from the calibrated ones of the candidates. Two that agree are wrong only if both are; of two
-//! that exclude each other at most one is right.
+//! All probabilities derive from the calibrated confidence of the candidates. Two that agree are wrong only if both
+//! are. Of two that exclude each other at most one is right.
 
 use std::collections::BTreeSet;
 

@@ -114,7 +114,7 @@ pub(crate) fn stays_at(
     Ok(join_stays(all))
 }
 
-/// Whether two names are one.
+/// Returns whether two names are one.
 fn is_same_name(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }

@@ -1,8 +1,8 @@
 //! Retrieves scenes by their appearance: the question in the space that pictures and texts share (CLIP and similar
 //! models).
 //!
-//! HippoMM's feature search (4.3.2): first over the vectors v of all scenes, then over the pictures E inside the k nearest. Nobody
-//! need ever have put into words what was seen.
+//! Implements the feature search of HippoMM (4.3.2): first over the vectors v of all scenes, then over the pictures E
+//! inside the k nearest. No scene needs a description in words.
 
 use std::collections::HashSet;
 use std::sync::Arc;

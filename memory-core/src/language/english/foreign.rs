@@ -26,7 +26,8 @@ const CLOSED_CLASSES: &[&[&str]] = &[
 /// Minimum number of words for a decision. Fewer words count as English, unless they have letters that English lacks.
 const MIN_WORDS: usize = 3;
 
-/// Whether a text looks English: its words are known to the lexicon, or enough of them belong to the closed classes.
+/// Returns whether a text looks English: its words are known to the lexicon, or enough of them belong to the closed
+/// classes.
 ///
 /// Words with a capital letter may be names, which no lexicon knows; they are left out.
 pub(crate) fn looks_english(text: &str) -> bool {

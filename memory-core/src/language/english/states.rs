@@ -1,5 +1,5 @@
-//! States and their opposites, for what was told and for what is asked. What procedures take for lacking or restored is still a
-//! list of its own (`recall/symbolic/claim.rs`).
+//! States and their opposites, in statements and in questions. The states that make a thing unusable for a procedure
+//! are a separate list (`recall/symbolic/claim.rs`).
 
 use super::lexicon::{self, PartOfSpeech};
 

@@ -1,8 +1,8 @@
-//! What a language model may say: an answer in other words that do not change it, or an answer of its own in the words of the
+//! Checks the words of a language model: a paraphrase of an answer, or an answer of its own in the words of the
 //! evidence.
 //!
-//! The checks are strict on purpose. Around an answer of the memory only words of the question may stand. An answer of the model's own
-//! has no word that neither the evidence which it names nor the question has. A sentence that fails is not wrong; it is not taken.
+//! The checks are strict on purpose. A paraphrase may add only words of the question. An answer of the model may use
+//! only words of its evidence and of the question. A rejected sentence is not wrong; it is not used.
 
 use std::collections::BTreeSet;
 

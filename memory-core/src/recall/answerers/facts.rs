@@ -1,7 +1,6 @@
 //! Answers from facts: where something is, who did something last, what something is like.
 //!
-//! Facts answer only questions whose whole wording their rules understand. The events that a fact goes back to are its
-//! evidence, newest first.
+//! Facts answer only questions that the rules parse completely. The evidence is the events of the fact, newest first.
 
 use jiff::Zoned;
 

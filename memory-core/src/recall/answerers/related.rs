@@ -88,7 +88,7 @@ fn nouns(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
 }
 
-/// Whether a clause names a bond between people: a relative, or a marriage.
+/// Returns whether a clause names a bond between people: a relative, or a marriage.
 fn is_bond(clause: &Clause) -> bool {
     let relative = |noun: &NounPhrase| {
         let is_a = |class: &&str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();

@@ -1,7 +1,7 @@
 //! Weighs options that name the topic of everything that was said, by the mean vector of all sentences.
 //!
-//! HippoMM's gist has a vector v of its whole segment (4.2.4). No single sentence says what a talk is about, and the one that is most
-//! like an option may be an aside. The mean of all sentences keeps what they have in common.
+//! HippoMM's gist has a vector v of its whole segment (4.2.4). No single sentence states the topic of a talk, and the
+//! sentence most similar to an option may be an aside. The mean of all sentences keeps what they have in common.
 
 use super::words::{Speaks, softmax};
 use super::{OptionVectors, OptionWeights};

@@ -1,12 +1,12 @@
-//! Answers from procedures: to typed requests (`serve`), and to plain questions for ways, next steps, what is missing
-//! and what somebody usually does.
+//! Answers from procedures: to typed requests (`serve`), and to plain questions about paths, next steps, missing steps
+//! and habits.
 //!
 //! ```text
 //! question ─▶ parse (rules) ─▶ find the procedure by its goal, or by what the person does just now
 //!          ─▶ query (logic layer) ─▶ what memory says about the things it needs (world) ─▶ answer with evidence
 //! ```
 //!
-//! A question whose goal fits no procedure is left to the search in events.
+//! If no procedure has the goal of a question, the search in events answers it.
 
 mod claim;
 mod compose;

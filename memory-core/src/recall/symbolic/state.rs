@@ -1,7 +1,7 @@
 //! The current facts about the usability of a thing.
 //!
-//! A step's thing is looked up as what it is, not by the words of a remark: "it" is what was spoken of, "Tom broke the bowl" leaves a
-//! broken bowl, and a couch that is broken is no sofa to sit on.
+//! A thing is looked up by its identity and not by the words of a remark: "it" is the thing mentioned before, "Tom
+//! broke the bowl" means a broken bowl, and a broken couch is no usable sofa.
 
 use std::cmp::Reverse;
 

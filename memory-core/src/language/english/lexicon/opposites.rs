@@ -47,7 +47,7 @@ pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     found.into_iter().map(|lemma| table.lemma(lemma)).collect()
 }
 
-/// Whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
+/// Returns whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
 pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     let one_way = |a: &str, b: &str| {
         let others = lemma_candidates(b);

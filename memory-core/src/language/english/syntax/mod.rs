@@ -162,12 +162,12 @@ pub(crate) struct Sentence {
     pub asks: bool,
 }
 
-/// The words of a text and its sentences; words inside `times` are passed over.
+/// Parses a text into its words and sentences. Skips words inside `times`.
 pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sentence>) {
     parse_with(text, times, &[])
 }
 
-/// The same, of a text in which some words, in lower case, are known to be names: "Rose" is no flower where somebody is called so.
+/// As [`parse`], with known names in lower case: "Rose" is no flower if a person has that name.
 pub(crate) fn parse_with(text: &str, times: &[Range<usize>], names: &[String]) -> (Vec<Word>, Vec<Sentence>) {
     let words = tag_words(text, times, names);
     let mut sentences = Vec::new();

@@ -7,7 +7,7 @@ use crate::language::english::closed::{PARTICLES, combine_numbers, is_one_of, nu
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
-/// How many phrases may stand inside one another; a text of "a of a of a …" must not use up the stack.
+/// Maximum nesting of phrases: a text of "a of a of a …" must not overflow the stack.
 const DEEPEST_PHRASE: usize = 6;
 
 #[derive(Debug, Clone)]

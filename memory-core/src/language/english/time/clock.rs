@@ -34,7 +34,7 @@ impl ClockTime {
         }
     }
 
-    /// Whether it is midnight by name.
+    /// Returns whether it is midnight by name.
     pub fn is_midnight(self) -> bool {
         self.named && self.at == 0
     }
