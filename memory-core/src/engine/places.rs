@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::view::View;
 use crate::language::english::space::spoken_place;
-use crate::recall::robot_stays::{stays_at, visits};
+use crate::recall::robot_stays::{reported_visits, stays_at};
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::PLACE;
 use crate::words::fold_name;
@@ -19,7 +19,7 @@ const MAX_VISIT_GAP_US: i64 = 60_000_000;
 impl View {
     /// Every place that has a name: those on the map, then those that only events name.
     pub(crate) fn list_places(&self) -> std::result::Result<Vec<Place>, ReadError> {
-        let visits = visits(self, None)?;
+        let visits = reported_visits(self, None)?;
         let mut found: Vec<Place> = Vec::new();
         for place in self.published.positions.places.places() {
             let stays = stays_at(self, &place, &visits, None)?;

@@ -1,4 +1,4 @@
-//! The tools of the loop, as a port. `drivers` implements it; the loop knows no recording, no decoder and no model.
+//! The tools of the loop, as a port that `drivers` implements. The loop knows no recording, decoder or model.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::{Kind, Modality, SensedEmbedding, StreamSpan};
 
-/// A way of looking at a recording again (VideoARM 3.3.1).
+/// A tool to look at a recording again (VideoARM 3.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// Many small pictures of a long interval.
     IntervalLocaliser,
-    /// Few pictures at full resolution, also cut in tiles, so that small things are found.
+    /// A few pictures at full resolution and in tiles, to find small things.
     SceneSnapper,
     /// The sound of an interval, with some pictures.
     ClipExplorer,
-    /// The words that are said in an interval, by a recogniser that may take longer than live allows.
+    /// Speech recognition on an interval, by a slower model than the live one.
     Transcriber,
     /// Description of pictures of the interval by a vision model that knows the question.
     ClipAnalyser,
@@ -76,7 +76,7 @@ pub struct LookOrder<'a> {
     pub ceiling_bytes: usize,
     /// Time that is left for it.
     pub budget: Duration,
-    /// Whether to give up now. Tools ask before each picture.
+    /// Returns whether to stop now. Tools check it before each picture.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -84,24 +84,24 @@ pub struct LookOrder<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SightingKind {
-    /// A thing, by the object detector.
+    /// A thing, from the object detector.
     Object,
-    /// Scene of a picture, by the scene classifier.
+    /// Scene of a picture, from the scene classifier.
     Scene,
     /// A sound that is no speech.
     Sound,
-    /// A sentence that was said.
+    /// A spoken sentence.
     Speech,
     /// A line of writing.
     Writing,
     /// A person's face.
     Face,
-    /// Statement of a vision model about what the question asks.
+    /// Statement of a vision model about the question.
     Description,
 }
 
 impl SightingKind {
-    /// The kind of the event that it makes.
+    /// Returns the kind of the resulting event.
     #[must_use]
     pub const fn event_kind(self) -> Kind {
         match self {
@@ -113,7 +113,7 @@ impl SightingKind {
         }
     }
 
-    /// The sense.
+    /// Returns the modality.
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
@@ -151,9 +151,9 @@ pub struct Sighting {
 pub struct Reach {
     /// The labels of its encoders, with the sense of each.
     pub labels: Vec<(Modality, String)>,
-    /// Whether it finds any word that is said.
+    /// Whether it recognises speech.
     pub speech: bool,
-    /// Whether it finds any word that is written.
+    /// Whether it recognises writing.
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
@@ -170,7 +170,7 @@ pub struct Look {
     pub sightings: Vec<Sighting>,
     /// Pictures that were decoded and encoded.
     pub pictures: usize,
-    /// Most bytes of pictures and sound that were in memory at once.
+    /// Maximum number of bytes of pictures and sound in memory at once.
     pub bytes: usize,
     /// Parts of the interval that no recording has any more.
     pub missing: Duration,
@@ -182,7 +182,7 @@ pub struct Look {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookError {
-    /// The recording was deleted, by its budget or by somebody.
+    /// The recording was deleted, by its budget or by a user.
     #[error("the recording is gone")]
     Gone,
     /// The recording, or every encoder, failed.
@@ -193,9 +193,9 @@ pub enum LookError {
     Cancelled,
 }
 
-/// Looks at recordings. Calls block; they come from one thread at a time.
+/// Looks at recordings. Calls block, and come from one thread at a time.
 pub trait Tools: Send + Sync {
-    /// Returns what a tool can find now; nothing if its encoders are missing.
+    /// Returns what a tool can find now. Empty if its encoders are missing.
     fn reach(&self, tool: Tool) -> Reach;
 
     /// Looks at an interval.

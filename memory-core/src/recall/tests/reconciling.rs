@@ -3,7 +3,7 @@
 use super::contract::MORNING;
 use super::home::home;
 use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::decision::{Decision, decide};
+use crate::recall::decision::{AnswerDecision, decide};
 use crate::recall::question::Question;
 use crate::recall::reader::Reader;
 use crate::{Ablation, Intent, Query, TraceStep};
@@ -27,12 +27,12 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let home = home(MORNING);
     let query = Query { question: "Who walks the dog?".into(), ablation, ..Query::default() };
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
-    let question = Question::of(&query, now, home.search(), None);
+    let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
     let decision = decide(&question, candidates, Intent::Factual, &mut trace);
     let decision = match decision {
-        Decision::Answered(best) => Ok(best),
-        Decision::None { reason, .. } => Err(reason),
+        AnswerDecision::Answered(best) => Ok(best),
+        AnswerDecision::None { reason, .. } => Err(reason),
     };
     (decision, trace)
 }

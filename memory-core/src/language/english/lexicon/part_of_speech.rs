@@ -21,7 +21,7 @@ impl PartOfSpeech {
     }
 
     pub(super) fn of_file(file: u8) -> Self {
-        Category::of_file(file).part()
+        Category::from_file(file).part_of_speech()
     }
 }
 
@@ -63,12 +63,12 @@ impl Parts {
         self.iter().find(|(other, _)| *other == part).map_or(0, |(_, share)| share)
     }
 
-    /// Whether the word can be a `part` at all.
+    /// Returns whether the word can be a `part` at all.
     pub(crate) fn can_be(&self, part: PartOfSpeech) -> bool {
         self.share(part) > 0
     }
 
-    /// Whether the word is unknown.
+    /// Returns whether the word is unknown.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries[0].is_none()
     }

@@ -1,8 +1,8 @@
-//! What a question says beside the matter: who told it, and how the answer is wanted.
+//! Parts of a question that do not change its meaning: the source, and the form of the answer.
 
 use std::ops::Range;
 
-/// Fillers that change nothing of what is asked.
+/// Fillers that do not change a question.
 const FILLERS: &[&str] = &[
     "by any chance",
     "by the way",
@@ -15,15 +15,15 @@ const FILLERS: &[&str] = &[
     "to your knowledge",
     "out of curiosity",
 ];
-/// How long an answer is wanted: "in a few words".
-const FEW: &[&str] = &["a", "one", "two", "three", "few", "a few", "some"];
+/// Words for the length of the answer: "in a few words".
+const COUNT_WORDS: &[&str] = &["a", "one", "two", "three", "few", "a few", "some"];
 
-/// The question with its asides left blank, as long as it was, so that places in it stay what they are; none if it has none.
+/// Returns the question with its asides blanked out, so that positions stay valid. `None` without asides.
 pub(super) fn without_asides(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
-    let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| phrase(&lower, filler)).collect();
-    aside.extend(attribution(&lower));
-    aside.extend(extent(&lower));
+    let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| find_phrase(&lower, filler)).collect();
+    aside.extend(find_attribution(&lower));
+    aside.extend(find_answer_form(&lower));
     if aside.is_empty() {
         return None;
     }
@@ -39,30 +39,30 @@ pub(super) fn without_asides(text: &str) -> Option<String> {
     (!blank.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(blank)
 }
 
-/// Where some words stand as words.
-fn phrase(lower: &str, words: &str) -> Option<Range<usize>> {
+/// Returns the range of some words as whole words.
+fn find_phrase(lower: &str, words: &str) -> Option<Range<usize>> {
     let at = lower.find(words)?;
     let end = at + words.len();
     let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     (parted(lower[..at].chars().next_back()) && parted(lower[end..].chars().next())).then_some(at..end)
 }
 
-/// "According to the narrator", "in the words of the reader": up to the next mark.
-fn attribution(lower: &str) -> Option<Range<usize>> {
-    let begins = ["according to ", "in the words of "].iter().find_map(|begin| phrase(lower, begin.trim_end()))?;
+/// Returns the range of an attribution up to the next mark: "according to the narrator", "in the words of the reader".
+fn find_attribution(lower: &str) -> Option<Range<usize>> {
+    let begins = ["according to ", "in the words of "].iter().find_map(|begin| find_phrase(lower, begin.trim_end()))?;
     let end = lower[begins.end..].find([',', '?', '.', '!', ';', ':']).map_or(lower.len(), |at| begins.end + at);
     // At the front it ends at a comma; without one nobody knows where.
     let fronted = lower[..begins.start].trim().is_empty();
     (!fronted || lower[end..].starts_with(',')).then_some(begins.start..end)
 }
 
-/// "In a few words", "in one sentence", "in your own words".
-fn extent(lower: &str) -> Option<Range<usize>> {
-    let own = ["in your own words", "in your words"].iter().find_map(|own| phrase(lower, own));
+/// Returns the range of a form of answer: "in a few words", "in one sentence", "in your own words".
+fn find_answer_form(lower: &str) -> Option<Range<usize>> {
+    let own = ["in your own words", "in your words"].iter().find_map(|own| find_phrase(lower, own));
     let short = || {
         let sizes = ["word", "words", "sentence", "sentences"];
-        let all = FEW.iter().flat_map(|few| sizes.map(|size| format!("in {few} {size}")));
-        all.into_iter().find_map(|extent| phrase(lower, &extent))
+        let all = COUNT_WORDS.iter().flat_map(|few| sizes.map(|size| format!("in {few} {size}")));
+        all.into_iter().find_map(|extent| find_phrase(lower, &extent))
     };
     own.or_else(short)
 }

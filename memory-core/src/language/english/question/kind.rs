@@ -1,22 +1,23 @@
-//! What kind of answer a question wants.
+//! Determines the kind of answer of a question.
 
 use std::ops::Range;
 
-use super::{Ask, Asked, is_request};
-use crate::language::english::closed::{BE, HAVE, MODALS, PREPOSITIONS, is_one_of};
+use super::{Ask, ParsedQuestion, is_request_verb};
+use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
-/// Words for how long a report is to be.
-const EXTENTS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
+/// Words for the length of a report.
+const REPORT_LENGTHS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
 
-/// The report that is wanted, by its length: "tell me the whole story", "a quick rundown of the week, please"; or by its name: "an
-/// overview". In bytes, without what it is of.
-fn report(asked: &Asked) -> Option<Range<usize>> {
-    let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::all);
+/// Returns the range of a requested report, by its length ("tell me the whole story", "a quick rundown of the week,
+/// please") or its name ("an overview").
+fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
+    let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::coordinated);
     let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
-    let has_extent = |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| EXTENTS.contains(&modifier.as_str()));
+    let has_extent =
+        |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| REPORT_LENGTHS.contains(&modifier.as_str()));
     let mut nouns = nouns;
     let wanted = nouns.find(|noun| {
         is_a(noun, "summary") || is_a(noun, "overview") || has_extent(noun) && is_a(noun, "communication")
@@ -25,13 +26,13 @@ fn report(asked: &Asked) -> Option<Range<usize>> {
     Some(wanted.range.start..end)
 }
 
-/// Whether the asking clause says of something that it is so: "what is new about it?", not "what is that new thing?".
-fn is_like(asked: &Asked, word: &str) -> bool {
+/// Returns whether the asking clause ascribes a quality: "what is new about it?", not "what is that new thing?".
+fn ascribes_quality(asked: &ParsedQuestion, word: &str) -> bool {
     asked.clause.complements.iter().any(|(complement, _)| complement == word)
 }
 
-/// Whether what is asked for is what the verb is done to: "which room did you clean?", not "which room does he live in?".
-fn asks_object(asked: &Asked) -> bool {
+/// Returns whether the object of the verb is asked for: "which room did you clean?", not "which room does he live in?".
+fn asks_object(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let asking = clause.asking.as_ref().is_some_and(|asking| asking.preposition.is_none() && asking.noun.is_some());
     let verb = clause.verb.as_ref().is_some_and(|verb| {
@@ -42,36 +43,36 @@ fn asks_object(asked: &Asked) -> bool {
     asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
 }
 
-/// Whether what is asked for does something to a thing: an age that brought something is no number of years.
-fn acts(asked: &Asked) -> bool {
+/// Returns whether the requested subject acts on a thing: an age that brought something is no number of years.
+fn subject_acts(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let does = clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.passive);
     asked.subject_is_asked && does && !clause.objects.is_empty()
 }
 
-fn is_word(text: &str) -> bool {
+fn is_alphabetic(text: &str) -> bool {
     text.starts_with(char::is_alphanumeric)
 }
 
-/// Whether a clause asks for what was cleaned, which it does not name.
-fn cleans(clause: &Clause) -> bool {
+/// Returns whether a clause asks for what was cleaned.
+fn asks_cleaned_object(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
     verb.is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "clean", PartOfSpeech::Verb).is_some())
         && clause.adjuncts.is_empty()
 }
 
-/// Whether what went on is asked for: the walk "that she went on" is not.
-fn went_on(words: &[&str]) -> bool {
+/// Returns whether the question asks what went on, and not for a walk "that she went on".
+fn asks_what_went_on(words: &[&str]) -> bool {
     words.windows(3).any(|window| matches!(window, ["what" | "all" | "else", "went", "on"]))
 }
 
-/// The kind of answer.
-pub(super) fn kind(asked: &mut Asked) -> Ask {
+/// Returns the kind of answer.
+pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
     let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    asked.report = report(asked);
+    asked.report = asked_report(asked);
     if any(&["summarise", "summarize", "summary", "recap", "overview"])
         || has(&["sum", "up"])
         || has(&["in", "short"])
@@ -80,7 +81,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         || asked.report.is_some()
         || has(&["did", "i", "miss"])
         || has(&["have", "i", "missed"])
-        || (has(&["going", "on"]) || went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || (has(&["going", "on"]) || asks_what_went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
         return Ask::Summary;
@@ -97,7 +98,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     }
     let changes =
         any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
-            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && is_like(asked, "new")
+            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && ascribes_quality(asked, "new")
             || has(&["become", "of"])
             || has(&["became", "of"]);
     if changes
@@ -110,7 +111,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     let Some(asking) = asked.clause.asking.clone() else {
         let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
         if let Some(first) = first
-            && is_request(&first.text)
+            && is_request_verb(&first.text)
         {
             // "List the towns", "describe the pet": the object is what is asked for.
             asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
@@ -118,14 +119,14 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             return match object {
                 "colour" | "color" | "name" | "number" => Ask::Thing,
                 "step" => Ask::Way,
-                _ if first.is("describe") => Ask::Description,
+                _ if first.has_text("describe") => Ask::Description,
                 _ => Ask::Thing,
             };
         }
         if asked.clause.inverted
             || first.is_some_and(|word| {
-                is_one_of(&word.text, BE)
-                    || is_one_of(&word.text, HAVE)
+                is_one_of(&word.text, BE_FORMS)
+                    || is_one_of(&word.text, HAVE_FORMS)
                     || is_one_of(&word.text, MODALS)
                     || word.lemma == "do"
             })
@@ -153,8 +154,8 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         }
         "whose" => Ask::Owner,
         // "Where have you swept?" asks for the rooms that were.
-        "where" if cleans(&asked.clause) => {
-            asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common("room") });
+        "where" if asks_cleaned_object(&asked.clause) => {
+            asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common_noun("room") });
             Ask::Thing
         }
         "where" | "whereabouts" => Ask::Place,
@@ -184,7 +185,7 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         },
         _ => {
             // "What did it cost?", "what did he pay for it?", "what did it come to?" ask how much.
-            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_word(word)) == Some(&"to");
+            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_alphabetic(word)) == Some(&"to");
             if asking.word == "what"
                 && noun.is_empty()
                 && asked.clause.objects.is_empty()
@@ -193,11 +194,11 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             {
                 return Ask::Amount;
             }
-            let class = class_of(asked, &asking, noun);
+            let class = class_noun(asked, &asking, noun);
             match class.as_str() {
                 "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
                 | "age" | "percentage" | "level" | "volume"
-                    if !acts(asked) =>
+                    if !subject_acts(asked) =>
                 {
                     Ask::Amount
                 }
@@ -230,8 +231,8 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
     }
 }
 
-/// The noun that names the class of what is asked for, and puts it into `asked.class`.
-fn class_of(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
+/// Returns the noun that names the class of the answer, and stores it in `asked.class`.
+fn class_noun(asked: &mut ParsedQuestion, asking: &Asking, noun: &str) -> String {
     // "What kind of animal", "which sort of tool".
     if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "form" | "means" | "name")
         && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())

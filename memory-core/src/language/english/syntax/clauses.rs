@@ -1,13 +1,13 @@
-//! Phrases to clauses.
+//! Builds clauses from phrases.
 
 use std::ops::Range;
 
 use super::phrases::Phrase;
 use super::{Clause, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{INDEFINITE, PARTICLES, is_one_of};
+use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, is_one_of};
 
-/// Whether a verb follows that a noun standing here would be the subject of.
-fn verb_follows(noun: &NounPhrase, rest: &[Phrase]) -> bool {
+/// Returns whether a verb follows whose subject a noun here would be.
+fn is_followed_by_verb(noun: &NounPhrase, rest: &[Phrase]) -> bool {
     // "Ben sings and we clap": the base form is finite.
     let plain = matches!(noun.head.as_str(), "i" | "we" | "they");
     for phrase in rest {
@@ -20,8 +20,8 @@ fn verb_follows(noun: &NounPhrase, rest: &[Phrase]) -> bool {
     false
 }
 
-/// Puts phrases together to clauses.
-pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
+/// Builds clauses from phrases.
+pub(super) fn build_clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
     let mut done: Vec<Clause> = Vec::new();
     let mut current = Clause::default();
     let mut link: Option<String> = None;
@@ -73,16 +73,16 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     && current.verb.is_none()
                     && noun.kind != NounKind::Number
                     && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Number)
-                    && verb_follows(noun, rest);
+                    && is_followed_by_verb(noun, rest);
                 if apart {
                     done.push(std::mem::take(&mut current));
                 }
-                if let Some(verb) = current.verb.clone().filter(|_| gapped && !verb_follows(noun, rest)) {
+                if let Some(verb) = current.verb.clone().filter(|_| gapped && !is_followed_by_verb(noun, rest)) {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                     current.subject = Some(noun.clone());
                     current.verb = Some(verb);
-                } else if (current.verb.is_some() && !waits && verb_follows(noun, rest))
+                } else if (current.verb.is_some() && !waits && is_followed_by_verb(noun, rest))
                     || subordinate && !is_empty(&current)
                 {
                     done.push(std::mem::take(&mut current));
@@ -112,7 +112,7 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "…, but in the yard it is fine": what stands before a subject belongs to it.
                 let before_subject = (link.is_some() || comma)
-                    && matches!(rest.first(), Some(Phrase::Noun(noun)) if verb_follows(noun, &rest[1..]));
+                    && matches!(rest.first(), Some(Phrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
                 let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)));
                 if (subordinate || before_subject) && current.verb.is_some() {
                     done.push(std::mem::take(&mut current));
@@ -138,10 +138,12 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                 }
                 match &mut current.verb {
                     None => current.verb = Some(verb.clone()),
-                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
-                        merge(own, verb)
+                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !starts_new_verb(own, verb) => {
+                        merge_verbs(own, verb)
                     }
-                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => merge(own, verb),
+                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => {
+                        merge_verbs(own, verb)
+                    }
                     Some(_) => {
                         let subject =
                             current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
@@ -176,7 +178,7 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
     done
 }
 
-/// "She switched the lamp off": the particle belongs to the verb, wherever it stands.
+/// Attaches a particle to its verb, wherever it stands: "she switched the lamp off".
 fn take_particle(clause: &mut Clause) {
     let Some(verb) = clause.verb.as_mut().filter(|verb| !verb.auxiliary_only && verb.particle.is_none()) else {
         return;
@@ -190,17 +192,17 @@ fn take_particle(clause: &mut Clause) {
     }
 }
 
-/// Whether a verb stands as commands do: in its base form, alone.
+/// Returns whether a verb is in the imperative: in its base form, alone.
 fn is_command(verb: &VerbGroup) -> bool {
     verb.infinitive && !verb.auxiliary_only && verb.modal.is_none() && !verb.past && !verb.progressive
 }
 
-/// Whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" can not.
-fn verb_breaks(own: &VerbGroup, verb: &VerbGroup) -> bool {
+/// Returns whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" cannot.
+fn starts_new_verb(own: &VerbGroup, verb: &VerbGroup) -> bool {
     own.lemma == "do" && verb.progressive
 }
 
-fn merge(own: &mut VerbGroup, verb: &VerbGroup) {
+fn merge_verbs(own: &mut VerbGroup, verb: &VerbGroup) {
     let auxiliary = own.lemma.clone();
     own.auxiliary_only = verb.auxiliary_only;
     own.negated |= verb.negated;
@@ -225,9 +227,9 @@ fn is_empty(clause: &Clause) -> bool {
         && clause.asking.is_none()
 }
 
-/// Adds a noun to the list that it goes on, if it goes on one.
+/// Adds a noun to the coordination that it continues, if any.
 fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
-    if is_one_of(&noun.head, INDEFINITE) && noun.kind == NounKind::Pronoun {
+    if is_one_of(&noun.head, INDEFINITE_PRONOUNS) && noun.kind == NounKind::Pronoun {
         return false;
     }
     let last = clause.objects.last_mut();

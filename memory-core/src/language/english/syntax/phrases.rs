@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::{Adjunct, Asking, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{PARTICLES, is_one_of, joined_number, number_word};
+use crate::language::english::closed::{PARTICLES, combine_numbers, is_one_of, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
-/// How many phrases may stand inside one another; a text of "a of a of a …" must not use up the stack.
+/// Maximum nesting of phrases: a text of "a of a of a …" must not overflow the stack.
 const DEEPEST_PHRASE: usize = 6;
 
 #[derive(Debug, Clone)]
@@ -247,7 +247,8 @@ impl Chunker<'_> {
                 None => break,
             }
         }
-        if depth > 0 && self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.is("of")) {
+        if depth > 0 && self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.has_text("of"))
+        {
             let back = self.at;
             self.at += 1;
             match self.noun_within(depth - 1) {
@@ -313,7 +314,7 @@ impl Chunker<'_> {
             match part.tag {
                 Tag::Number => {
                     let next = value(&part.text);
-                    number = number.zip(next).map(|(first, next)| joined_number(first, next)).or(next);
+                    number = number.zip(next).map(|(first, next)| combine_numbers(first, next)).or(next);
                 }
                 _ => modifiers.push(part.lemma.clone()),
             }
