@@ -30,7 +30,7 @@ impl Layer {
 
 /// The content of an answer in a form that can be compared with an option.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum CandidateValue {
     /// Words.
     Text(String),
     /// Times, in order.
@@ -65,7 +65,7 @@ impl Candidate {
     pub fn computed(
         layer: Layer,
         text: String,
-        value: Value,
+        value: CandidateValue,
         evidence: Vec<RetrievedEvent>,
         known: f32,
         reason: String,
@@ -81,7 +81,7 @@ pub(super) struct Candidate {
     pub layer: Layer,
     /// The answer in words.
     pub text: String,
-    pub value: Value,
+    pub value: CandidateValue,
     /// Supporting events, best first.
     pub evidence: Vec<RetrievedEvent>,
     pub signals: Signals,

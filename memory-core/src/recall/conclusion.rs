@@ -9,7 +9,8 @@ use super::question::Question;
 use super::{calibration, options, pool, reconciling};
 use crate::{Intent, QueryError, Route, TraceStep};
 
-pub(super) struct Conclusion {
+/// The answer or the chosen option, with its confidence and evidence.
+pub(super) struct RecallConclusion {
     pub answer: Option<String>,
     pub choice: Option<usize>,
     pub confidence: f32,
@@ -36,7 +37,7 @@ pub(super) fn conclude_open_question(
     gathered: &RetrievedEvents,
     intent: Intent,
     trace: &mut Vec<TraceStep>,
-) -> Conclusion {
+) -> RecallConclusion {
     // The best candidate explains best why there is no answer. If only a time was asked for, all events are equally
     // near.
     let of_a_time = gathered.placed && gathered.cue.is_none();
@@ -49,7 +50,7 @@ pub(super) fn conclude_open_question(
                 Layer::Procedures => best.evidence,
                 _ => pool::merge(best.evidence, gathered.found.clone()),
             };
-            Conclusion {
+            RecallConclusion {
                 answer: Some(best.text),
                 choice: None,
                 confidence: best.confidence,
@@ -59,7 +60,7 @@ pub(super) fn conclude_open_question(
                 by_option: Vec::new(),
             }
         }
-        AnswerDecision::None { confidence, reason } => Conclusion {
+        AnswerDecision::None { confidence, reason } => RecallConclusion {
             answer: None,
             choice: None,
             confidence,
@@ -77,7 +78,7 @@ pub(super) fn conclude_options(
     candidates: Vec<Candidate>,
     vectors: &[OptionVectors],
     trace: &mut Vec<TraceStep>,
-) -> Result<Conclusion, QueryError> {
+) -> Result<RecallConclusion, QueryError> {
     let question = pool.question;
     let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
     let weighed = options::weigh_options(pool, &gathered.found, heard, vectors)?;
@@ -88,7 +89,7 @@ pub(super) fn conclude_options(
     let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
     let Some((option, support, lead)) = weighed.best() else {
         let reason = "nothing in memory speaks for any of the options".to_owned();
-        return Ok(Conclusion {
+        return Ok(RecallConclusion {
             answer: None,
             choice: None,
             confidence: 0.0,
@@ -131,7 +132,7 @@ pub(super) fn conclude_options(
     evidence = pool::merge(evidence, gathered.found.clone());
     if evidence.is_empty() || confidence < calibration::CHOSEN {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
-        return Ok(Conclusion {
+        return Ok(RecallConclusion {
             answer: None,
             choice: None,
             confidence,
@@ -141,7 +142,7 @@ pub(super) fn conclude_options(
             by_option,
         });
     }
-    Ok(Conclusion {
+    Ok(RecallConclusion {
         answer: Some(text),
         choice: Some(option),
         confidence,

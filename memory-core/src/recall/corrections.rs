@@ -14,7 +14,7 @@ use super::reading::{ParsedEvent, arguments, is_person};
 use crate::index::{stem, words};
 use crate::language::english::correction::{Correction, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::Tag;
 use crate::{Kind, ReadError};
@@ -188,7 +188,7 @@ fn asks_for_earlier_state(question: &Question<'_>) -> bool {
                 _ => false,
             },
         );
-    question.ask() != Ask::Change && (before || said)
+    question.ask() != AnswerKind::Change && (before || said)
 }
 
 fn correction_in(reading: &ParsedEvent) -> Option<Correction> {
@@ -319,7 +319,7 @@ fn corrects(
         return true;
     }
     // A statement about an appointment may name the person only.
-    let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
+    let arranged = matches!(question.ask(), AnswerKind::Change | AnswerKind::Time | AnswerKind::Truth);
     // A rescheduled event keeps everything but its time.
     let of_time = arranged || question.has_time_bound();
     if correction.moved && of_time && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
@@ -336,8 +336,8 @@ fn corrects(
 /// number or a time.
 fn restates_answer(question: &Question<'_>, later: &ParsedEvent, earlier: &ParsedEvent) -> bool {
     match question.ask() {
-        Ask::Count | Ask::Amount => earlier.quantities().is_empty() || !later.quantities().is_empty(),
-        Ask::Time => earlier.times.is_empty() || !later.times.is_empty(),
+        AnswerKind::Count | AnswerKind::Amount => earlier.quantities().is_empty() || !later.quantities().is_empty(),
+        AnswerKind::Time => earlier.times.is_empty() || !later.times.is_empty(),
         _ => true,
     }
 }

@@ -6,7 +6,7 @@
 //! contradicts itself, and there is no answer.
 
 use super::calibration;
-use super::candidate::{Candidate, Layer, Value};
+use super::candidate::{Candidate, CandidateValue, Layer};
 use super::fusion::layer_weight;
 use super::pool::merge;
 use super::question::Question;
@@ -220,7 +220,7 @@ fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<Trac
 
 /// Returns whether a candidate states how something is, so that the newest statement holds.
 fn is_state(candidate: &Candidate) -> bool {
-    matches!(candidate.layer, Layer::Facts | Layer::Episodes) && matches!(candidate.value, Value::Truth(_))
+    matches!(candidate.layer, Layer::Facts | Layer::Episodes) && matches!(candidate.value, CandidateValue::Truth(_))
 }
 
 fn newest_evidence_time(candidate: &Candidate) -> Option<crate::Timestamp> {

@@ -294,7 +294,7 @@ fn quotation_candidate(found: &RetrievedEvent, question: &Question<'_>) -> Candi
     };
     Candidate {
         layer: Layer::Episodes,
-        value: super::candidate::Value::Text(text.clone()),
+        value: super::candidate::CandidateValue::Text(text.clone()),
         text,
         evidence: vec![found.clone()],
         confidence: calibration::candidate_confidence(Layer::Episodes, &signals),

@@ -12,7 +12,7 @@ use super::corrections::CorrectedStatement;
 use super::gather::RetrievedEvents;
 use super::pool::RetrievedEvent;
 use super::question::Question;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
 use crate::{EventId, Kind, Route};
 
@@ -84,6 +84,7 @@ fn asks_superlative(question: &Question<'_>) -> bool {
 /// Returns whether a question asks for a state, and the second event is later than the first. The latest statement
 /// holds, whatever the relevance of the earlier one.
 fn is_superseded(question: &Question<'_>, earlier: &RetrievedEvent, later: &RetrievedEvent) -> bool {
-    let of_state = matches!(question.ask(), Ask::Place | Ask::Truth | Ask::Change | Ask::Time);
+    let of_state =
+        matches!(question.ask(), AnswerKind::Place | AnswerKind::Truth | AnswerKind::Change | AnswerKind::Time);
     of_state && question.tense != Tense::Past && later.span().start > earlier.span().start
 }

@@ -6,7 +6,7 @@ use super::answerers::rank::rank;
 use super::content::Content;
 use super::pool::{EventPool, RetrievedEvent, merge};
 use super::question::{Question, UNKNOWN_CUE_WORD_WEIGHT, intersection};
-use crate::language::english::question::{Ask, Cue, Occurrence, Order};
+use crate::language::english::question::{AnswerKind, Cue, Occurrence, Order};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
@@ -184,7 +184,7 @@ fn retrieve_candidates(
     }
     trace.push(trace_step("search", format!("{} candidates by words and meaning", searched.len())));
     // Only the event that moved a thing may tell where it was before.
-    let moved = placing.filter(|_| question.ask() == Ask::Place);
+    let moved = placing.filter(|_| question.ask() == AnswerKind::Place);
     let cue_coverage = moved.as_ref().map_or(missing, coverage_of_cue);
     Ok(RetrievedEvents { found: searched, cue: moved, placed: false, cue_coverage })
 }
@@ -312,10 +312,10 @@ fn overlap_most(a: TimeSpan, b: TimeSpan) -> bool {
 
 /// Returns the bonus for an event of the kind that the verb of the question implies.
 fn kind_bonus(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
-    use crate::language::english::question::Ask;
+    use crate::language::english::question::AnswerKind;
     match (question.ask(), found.reading.event.kind) {
-        (Ask::Action | Ask::Thing, Kind::Action) => 0.2,
-        (Ask::Action | Ask::Thing, Kind::Caption) => 0.1,
+        (AnswerKind::Action | AnswerKind::Thing, Kind::Action) => 0.2,
+        (AnswerKind::Action | AnswerKind::Thing, Kind::Caption) => 0.1,
         _ => 0.0,
     }
 }

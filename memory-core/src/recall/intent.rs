@@ -1,7 +1,7 @@
 //! Intent and modality of a question: from its grammar first, else from the meaning of its words.
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::{Ask, ParsedQuestion};
+use crate::language::english::question::{AnswerKind, ParsedQuestion};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::reading::is_person;
@@ -52,7 +52,7 @@ pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Opti
             continue;
         }
         let lemma = word.lemma.as_str();
-        seen |= VISUAL_WORDS.contains(&lemma) && !(lemma == "look" && asked.ask == Ask::Truth);
+        seen |= VISUAL_WORDS.contains(&lemma) && !(lemma == "look" && asked.ask == AnswerKind::Truth);
         heard |= SOUND_WORDS.contains(&lemma);
         // "Tell me" and "what is it called" ask for no speech.
         let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.has_text("me"));
@@ -124,7 +124,7 @@ fn resolve_it<'a>(asked: &'a ParsedQuestion, noun: &'a NounPhrase) -> &'a NounPh
 /// Returns the modality of the question.
 pub(super) fn question_modality(asked: &ParsedQuestion, sense: Option<Modality>) -> QuestionModality {
     match (asked.ask, sense) {
-        (Ask::Summary, _) => QuestionModality::Gist,
+        (AnswerKind::Summary, _) => QuestionModality::Gist,
         (_, Some(Modality::Visual)) => QuestionModality::Visual,
         (_, Some(Modality::Audio)) => QuestionModality::Audio,
         (_, None) => QuestionModality::Audiovisual,
@@ -135,11 +135,12 @@ pub(super) fn question_modality(asked: &ParsedQuestion, sense: Option<Modality>)
 pub(super) fn question_intent(asked: &ParsedQuestion) -> Intent {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
-    let way = matches!(asked.ask, Ask::Way | Ask::Next)
+    let way = matches!(asked.ask, AnswerKind::Way | AnswerKind::Next)
         || has(&["which", "steps"])
         || has(&["what", "steps"])
         || has(&["the", "steps"]);
-    let can = asked.ask == Ask::Truth && words.first().is_some_and(|word| matches!(*word, "can" | "could" | "may"));
+    let can =
+        asked.ask == AnswerKind::Truth && words.first().is_some_and(|word| matches!(*word, "can" | "could" | "may"));
     let constraint = words.iter().any(|word| matches!(*word, "without" | "avoiding" | "except"))
         || has(&["instead", "of"])
         || has(&["rather", "than"])

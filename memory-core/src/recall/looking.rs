@@ -7,7 +7,7 @@ use super::missing::asks_for_person;
 use super::question::Question;
 use crate::language::english::lexicon::label_is_a;
 use crate::language::english::lexicon::sound_is_a;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::Tag;
 use crate::{Intent, Modality, Query, TimeSpan};
@@ -73,7 +73,10 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
     }
     let can_be_perceived = question.intent == Intent::Factual
         && !question.asked.habitual
-        && !matches!(question.ask(), Ask::Way | Ask::Next | Ask::Summary | Ask::Reason | Ask::Owner);
+        && !matches!(
+            question.ask(),
+            AnswerKind::Way | AnswerKind::Next | AnswerKind::Summary | AnswerKind::Reason | AnswerKind::Owner
+        );
     let heard = question.sense == Some(Modality::Audio) || question.speech == Some(false);
     let said = match (question.speech, question.sense) {
         (Some(true), _) => 1.0,

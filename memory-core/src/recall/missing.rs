@@ -5,7 +5,7 @@ use super::pool::RetrievedEvent;
 use super::question::Question;
 use super::reading::is_person;
 use crate::language::english::foreign::looks_english;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::{AbsentRole, Modality, Origin, QuestionModality};
 
 /// Returns what was not available for this answer: absent roles of its modalities, events without embeddings, and
@@ -53,5 +53,5 @@ fn role_matters(question: &Question<'_>, role: &str, modality: Modality) -> bool
 }
 
 pub(super) fn asks_for_person(question: &Question<'_>) -> bool {
-    matches!(question.ask(), Ask::Person | Ask::Owner) || question.named.iter().any(is_person)
+    matches!(question.ask(), AnswerKind::Person | AnswerKind::Owner) || question.named.iter().any(is_person)
 }

@@ -57,7 +57,7 @@ use self::gather::{RetrievedEvents, retrieve, trace_step};
 use self::options::OptionVectors;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, TimeSpan, Timestamp, TraceStep};
 
@@ -205,7 +205,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     let total = stopwatch.elapsed_within_budget()?;
     let pose = match (question.ask(), conclusion.evidence.first(), &conclusion.answer) {
-        (Ask::Place, Some(first), Some(text)) => poses::destination(&pool, first, text),
+        (AnswerKind::Place, Some(first), Some(text)) => poses::destination(&pool, first, text),
         _ => None,
     };
     // The evidence of an option is what it was compared with.

@@ -8,7 +8,7 @@ use super::content::Content;
 use super::intent;
 use crate::index::{Holding, Search};
 use crate::language::english::closed::{ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS};
-use crate::language::english::question::{Ask, Cue, ParsedQuestion, is_request_verb, parse_question};
+use crate::language::english::question::{AnswerKind, Cue, ParsedQuestion, is_request_verb, parse_question};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without_bounds};
@@ -97,7 +97,7 @@ impl<'a> Question<'a> {
         let tells = || {
             !search.holding(&Holding { entity: Some(ROBOT_ENTITY.into()), limit: 1, ..Holding::default() }).is_empty()
         };
-        if itself && !matches!(asked.ask, Ask::Way | Ask::Next) && tells() {
+        if itself && !matches!(asked.ask, AnswerKind::Way | AnswerKind::Next) && tells() {
             content.add_name(ROBOT_ENTITY, search);
             content.add_synonym("charge", "battery", search);
             named.push(super::reading::name_phrase(ROBOT_ENTITY));
@@ -108,17 +108,19 @@ impl<'a> Question<'a> {
         let timeless = without_bounds(text, &phrases);
         content.discount_class(asked.class.as_ref());
         match asked.ask {
-            Ask::Change => {
+            AnswerKind::Change => {
                 content.remove_words(CHANGE_WORDS);
                 content.discount_unknown_deeds();
             }
-            Ask::Action if asked.habitual => content.remove_words(RECURRING_TIMES),
+            AnswerKind::Action if asked.habitual => content.remove_words(RECURRING_TIMES),
             // "What is the date of …?": the date is the answer, not the subject.
-            Ask::Time => content.remove_words(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>()),
-            Ask::Summary => content.remove_words(SUMMARY_VERBS),
-            Ask::Owner => content.remove_words(&["belong"]),
-            Ask::Person if asks_absent(&asked) => content.remove_words(ABSENCE_WORDS),
-            Ask::Thing if asks_profession(&asked) => content.remove_words(PROFESSION_NOUNS),
+            AnswerKind::Time => {
+                content.remove_words(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>())
+            }
+            AnswerKind::Summary => content.remove_words(SUMMARY_VERBS),
+            AnswerKind::Owner => content.remove_words(&["belong"]),
+            AnswerKind::Person if asks_absent(&asked) => content.remove_words(ABSENCE_WORDS),
+            AnswerKind::Thing if asks_profession(&asked) => content.remove_words(PROFESSION_NOUNS),
             _ => {}
         }
         Self {
@@ -140,7 +142,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    pub fn ask(&self) -> Ask {
+    pub fn ask(&self) -> AnswerKind {
         self.asked.ask
     }
 
@@ -288,7 +290,7 @@ pub(super) fn asks_absent(asked: &ParsedQuestion) -> bool {
     let not_there = verb.negated && there && !clause.adjuncts.is_empty();
     let misses = verb.lemma == "miss" && verb.progressive && !verb.negated;
     let absent = clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "missing" | "absent"));
-    asked.ask == Ask::Person && asked.subject_is_asked && (not_there || misses || absent)
+    asked.ask == AnswerKind::Person && asked.subject_is_asked && (not_there || misses || absent)
 }
 
 /// Returns the intersection of two spans.

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use super::candidate::{Candidate, Layer, Value};
+use super::candidate::{Candidate, CandidateValue, Layer};
 use super::question::Question;
 use crate::index::{is_stop_word, stem, words};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 
 /// Minimum `fits` signal of a candidate that has the requested kind of answer.
 pub(super) const MIN_ANSWER_FIT: f32 = 0.5;
@@ -31,17 +31,17 @@ pub(super) enum CandidateRelation {
 /// Returns the relation of two candidates for a question.
 pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other: &Candidate) -> CandidateRelation {
     match (&one.value, &other.value) {
-        (Value::Truth(a), Value::Truth(b)) => {
+        (CandidateValue::Truth(a), CandidateValue::Truth(b)) => {
             return if a == b { CandidateRelation::Agree } else { CandidateRelation::Exclude };
         }
-        (Value::Number(a, unit), Value::Number(b, other)) if unit == other => {
+        (CandidateValue::Number(a, unit), CandidateValue::Number(b, other)) if unit == other => {
             return if (a - b).abs() < NUMBER_TOLERANCE {
                 CandidateRelation::Agree
             } else {
                 CandidateRelation::Exclude
             };
         }
-        (Value::Times(a), Value::Times(b)) => {
+        (CandidateValue::Times(a), CandidateValue::Times(b)) => {
             let meet = a.iter().any(|one| b.iter().any(|other| one.overlaps(*other)));
             return if meet { CandidateRelation::Agree } else { CandidateRelation::Differ };
         }
@@ -50,7 +50,7 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
     let both_answer = [one, other].into_iter().all(|candidate| is_direct_answer(candidate) && !quotes_event(candidate));
     // Two times of one event are equal, however they are worded.
     let first = |candidate: &Candidate| candidate.evidence.first().map(super::pool::RetrievedEvent::id);
-    if question.ask() == Ask::Time && both_answer && first(one).is_some() && first(one) == first(other) {
+    if question.ask() == AnswerKind::Time && both_answer && first(one).is_some() && first(one) == first(other) {
         return CandidateRelation::Agree;
     }
     let (own, others) = (answer_stems(question, one), answer_stems(question, other));
@@ -69,7 +69,7 @@ pub(super) fn is_direct_answer(candidate: &Candidate) -> bool {
 
 /// Returns whether `other`, which agrees, says everything that `one` says and more, and is no quotation of an event.
 pub(super) fn is_more_detailed(question: &Question<'_>, other: &Candidate, one: &Candidate) -> bool {
-    let in_words = |candidate: &Candidate| matches!(candidate.value, Value::Text(_) | Value::List(_));
+    let in_words = |candidate: &Candidate| matches!(candidate.value, CandidateValue::Text(_) | CandidateValue::List(_));
     let (more, less) = (answer_stems(question, other), answer_stems(question, one));
     let more = more.len() > less.len() && less.is_subset(&more);
     more && is_direct_answer(other) && in_words(other) && in_words(one) && !quotes_event(other)
@@ -85,7 +85,7 @@ fn quotes_event(candidate: &Candidate) -> bool {
 pub(super) fn supports_option(question: &Question<'_>, candidate: &Candidate, option: &str) -> bool {
     let meant = stems_beyond(question, option);
     let truth = || match &candidate.value {
-        Value::Truth(yes) => option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }),
+        CandidateValue::Truth(yes) => option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }),
         _ => false,
     };
     let in_words = || !meant.is_empty() && meant.is_subset(&answer_stems(question, candidate));

@@ -10,7 +10,7 @@ use crate::Kind;
 use crate::index::{stem, words};
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -156,7 +156,7 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
             || state_of_word(lemma).is_some_and(|(scale, good)| good || scale != StateScale::Working)
     };
     // "Why did she give it up?": giving is told of much.
-    let whole = |item: &ContentItem| question.ask() == Ask::Reason && item.phrasal.is_some();
+    let whole = |item: &ContentItem| question.ask() == AnswerKind::Reason && item.phrasal.is_some();
     let wanted = |item: &&ContentItem| {
         (item.documents == 0 && !item.light || whole(item)) && item.tag == Tag::Verb && !shown(&item.lemma)
     };

@@ -1,7 +1,7 @@
 //! Word classes, clauses and questions, with sentences of everyday life.
 
 use super::closed::number_word;
-use super::question::{Ask, Occurrence, Order, ParsedQuestion, parse_question};
+use super::question::{AnswerKind, Occurrence, Order, ParsedQuestion, parse_question};
 use super::states::same_state;
 use super::syntax::{Clause, parse};
 use super::tag::{Tag, tag_words};
@@ -131,34 +131,34 @@ fn a_question_with_its_verb_first_has_its_subject() {
 fn the_kind_of_answer_is_read_from_the_grammar() {
     let mut wrong = Vec::new();
     for (text, ask) in [
-        ("Where is the rake?", Ask::Place),
-        ("In which room is the rake?", Ask::Place),
-        ("When did Leena arrive?", Ask::Time),
-        ("What time did Leena arrive?", Ask::Time),
-        ("On which day did Leena arrive?", Ask::Time),
-        ("Who fed the goats?", Ask::Person),
-        ("Whose rake is that?", Ask::Owner),
-        ("What did Jonas paint?", Ask::Thing),
-        ("Which tool did Jonas use?", Ask::Thing),
-        ("What did Jonas do?", Ask::Action),
-        ("How many goats are there?", Ask::Count),
-        ("How many times did the gong sound?", Ask::Times),
-        ("How often did the gong sound?", Ask::Times),
-        ("How much does the crate weigh?", Ask::Amount),
-        ("How heavy is the crate?", Ask::Amount),
-        ("How long did the film last?", Ask::Length),
-        ("Is the gate open?", Ask::Truth),
-        ("Did Leena feed the goats?", Ask::Truth),
-        ("Are there any goats?", Ask::Truth),
-        ("Was it Jonas or Leena?", Ask::Thing),
-        ("Why is the gate open?", Ask::Reason),
-        ("How do I sharpen the scythe?", Ask::Way),
-        ("What comes next?", Ask::Next),
-        ("Summarise the afternoon.", Ask::Summary),
-        ("What has changed since noon?", Ask::Change),
-        ("Describe the goat.", Ask::Description),
-        ("List the tools on the wall.", Ask::Thing),
-        ("The gate squeaks. Who can oil it?", Ask::Person),
+        ("Where is the rake?", AnswerKind::Place),
+        ("In which room is the rake?", AnswerKind::Place),
+        ("When did Leena arrive?", AnswerKind::Time),
+        ("What time did Leena arrive?", AnswerKind::Time),
+        ("On which day did Leena arrive?", AnswerKind::Time),
+        ("Who fed the goats?", AnswerKind::Person),
+        ("Whose rake is that?", AnswerKind::Owner),
+        ("What did Jonas paint?", AnswerKind::Thing),
+        ("Which tool did Jonas use?", AnswerKind::Thing),
+        ("What did Jonas do?", AnswerKind::Action),
+        ("How many goats are there?", AnswerKind::Count),
+        ("How many times did the gong sound?", AnswerKind::Times),
+        ("How often did the gong sound?", AnswerKind::Times),
+        ("How much does the crate weigh?", AnswerKind::Amount),
+        ("How heavy is the crate?", AnswerKind::Amount),
+        ("How long did the film last?", AnswerKind::Length),
+        ("Is the gate open?", AnswerKind::Truth),
+        ("Did Leena feed the goats?", AnswerKind::Truth),
+        ("Are there any goats?", AnswerKind::Truth),
+        ("Was it Jonas or Leena?", AnswerKind::Thing),
+        ("Why is the gate open?", AnswerKind::Reason),
+        ("How do I sharpen the scythe?", AnswerKind::Way),
+        ("What comes next?", AnswerKind::Next),
+        ("Summarise the afternoon.", AnswerKind::Summary),
+        ("What has changed since noon?", AnswerKind::Change),
+        ("Describe the goat.", AnswerKind::Description),
+        ("List the tools on the wall.", AnswerKind::Thing),
+        ("The gate squeaks. Who can oil it?", AnswerKind::Person),
     ] {
         let found = parse_question(text, &[]).ask;
         if found != ask {
@@ -283,18 +283,18 @@ fn whom_a_question_calls_is_not_what_it_is_about() {
 #[test]
 fn a_question_of_one_word_asks_what_the_sentence_before_leaves_open() {
     let asked = parse_question("The goat chewed something. What?", &[]);
-    assert_eq!(asked.ask, Ask::Thing);
+    assert_eq!(asked.ask, AnswerKind::Thing);
     assert_eq!(asked.clause.subject.map(|subject| subject.head).as_deref(), Some("goat"));
     assert!(asked.clause.objects.is_empty() && !asked.subject_is_asked);
     let asked = parse_question("Somebody mowed the meadow. Who?", &[]);
-    assert!(asked.ask == Ask::Person && asked.subject_is_asked);
+    assert!(asked.ask == AnswerKind::Person && asked.subject_is_asked);
     assert_eq!(asked.clause.objects[0].head, "meadow");
 }
 
 #[test]
 fn what_does_something_is_no_amount() {
-    assert_eq!(parse_question("Which age brought us the plough?", &[]).ask, Ask::Thing);
-    assert_eq!(parse_question("What age is Ilse?", &[]).ask, Ask::Amount);
+    assert_eq!(parse_question("Which age brought us the plough?", &[]).ask, AnswerKind::Thing);
+    assert_eq!(parse_question("What age is Ilse?", &[]).ask, AnswerKind::Amount);
 }
 
 #[test]
@@ -302,14 +302,14 @@ fn a_report_of_some_length_is_a_summary() {
     for text in
         ["Tell me the whole story.", "Give me a brief report of the week.", "Write a short account of the trip."]
     {
-        assert_eq!(parse_question(text, &[]).ask, Ask::Summary, "{text}");
+        assert_eq!(parse_question(text, &[]).ask, AnswerKind::Summary, "{text}");
     }
     for text in [
         "Give me the short ladder.",
         "Which story did Ilse read?",
         "How long did the boat trip that Ilse went on last?",
     ] {
-        assert_ne!(parse_question(text, &[]).ask, Ask::Summary, "{text}");
+        assert_ne!(parse_question(text, &[]).ask, AnswerKind::Summary, "{text}");
     }
 }
 

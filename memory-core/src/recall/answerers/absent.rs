@@ -4,7 +4,7 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::quote::join_list;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -92,7 +92,7 @@ pub(in crate::recall) fn answer(
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::List(missing),
+        CandidateValue::List(missing),
         evidence,
         // Reports of a meal seldom use the words of the question.
         question.content.known_share().max(MIN_GATHERING_COVERAGE),

@@ -10,12 +10,12 @@ pub(in crate::recall) use self::units::{has_asked_unit, measures, unit_class, un
 
 use crate::ReadError;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::say_day;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
@@ -42,7 +42,7 @@ pub(in crate::recall) fn answer(
     pooled: &[RetrievedEvent],
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.ask() == Ask::Length {
+    if question.ask() == AnswerKind::Length {
         return answer_duration(pool, pooled);
     }
     if let Some(found) = told_age(pool)? {
@@ -125,7 +125,7 @@ pub(in crate::recall) fn answer(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
-        value: Value::Number(quantity.value, quantity.unit.clone()),
+        value: CandidateValue::Number(quantity.value, quantity.unit.clone()),
         signals,
         evidence,
         confidence: 0.0,
@@ -151,7 +151,7 @@ fn told_age(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     });
     Ok(told.map(|(age, found)| {
         let text = capitalised(found.reading.text(&age.range));
-        let value = Value::Number(age.value, age.unit);
+        let value = CandidateValue::Number(age.value, age.unit);
         let known = question.content.known_share().max(GOOD_COVERAGE);
         Candidate::computed(Layer::Episodes, text, value, vec![found], known, "an age that was told".into())
     }))
@@ -266,14 +266,14 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.noun.as_ref());
     let of_days = asking.and_then(|noun| noun.of.as_ref()).is_some_and(|of| is_day(&of.head));
     let day = of_days || question.asked.class.as_ref().is_some_and(|class| is_day(&class.head));
-    let name = match day || question.ask() == Ask::Time {
+    let name = match day || question.ask() == AnswerKind::Time {
         true => capitalised(&say_day(found.span().start, &question.now)),
         false => found.reading.event.entity.clone().unwrap_or_default(),
     };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: name.clone(),
-        value: Value::Text(name),
+        value: CandidateValue::Text(name),
         signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
         evidence: vec![found],
         confidence: 0.0,
@@ -328,7 +328,7 @@ pub(in crate::recall) fn sum_changes(pool: &EventPool<'_>, found: &[RetrievedEve
     Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
         question.content.known_share(),
         "the sums of what was told".into(),

@@ -5,7 +5,7 @@ use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::syntax::NounPhrase;
 use crate::recall::answerers::places::{reference_certainty, same_place};
 use crate::recall::answerers::quote::join_list;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::{Placement, ThingPlace, arguments};
@@ -76,7 +76,7 @@ pub(super) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadErro
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::Truth(yes),
+        CandidateValue::Truth(yes),
         evidence,
         known,
         "by where each was told to be last".into(),

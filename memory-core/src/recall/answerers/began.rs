@@ -7,7 +7,7 @@ use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimeRelation, say_day, say_moment};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -52,7 +52,7 @@ pub(super) fn answer(
     let Some((found, reason)) = chosen else { return Ok(None) };
     let at = found.span().start;
     let text = capitalised(&say_moment(at, &question.now));
-    let value = Value::Times(vec![found.span()]);
+    let value = CandidateValue::Times(vec![found.span()]);
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
@@ -91,7 +91,7 @@ fn answer_not_since(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Option<C
     Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::Times(vec![time]),
+        CandidateValue::Times(vec![time]),
         vec![found.clone()],
         question.content.known_share(),
         "not since then, as was told".into(),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -61,7 +61,7 @@ fn troubled_thing<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     let clause = &question.asked.clause;
     let caused = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "cause") && question.asked.subject_is_asked;
     let caused = clause.objects.first().filter(|_| caused);
-    let why = clause.subject.as_ref().filter(|_| question.ask() == Ask::Reason);
+    let why = clause.subject.as_ref().filter(|_| question.ask() == AnswerKind::Reason);
     let thing = faulty_thing(question).or(caused).or(why)?;
     (thing.kind == NounKind::Common && !thing.is_pronoun() && !is_person(thing)).then_some(thing)
 }
@@ -138,7 +138,7 @@ pub(in crate::recall) fn faulty_thing<'a>(question: &'a Question<'_>) -> Option<
     let bad = clause.complements.iter().any(|(word, _)| state_of_word(word).is_some_and(|(_, good)| !good));
     let made = clause.objects.first().filter(|_| made && bad && question.asked.subject_is_asked);
     // "Why was it dead?", "why did it not work?"
-    let why = question.ask() == Ask::Reason
+    let why = question.ask() == AnswerKind::Reason
         && (bad
             || clause
                 .verb
@@ -158,7 +158,7 @@ fn cause_candidate(
     Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: trouble.coverage.of_content.max(MIN_THING_SIMILARITY),
             cosine: trouble.cosine.unwrap_or(0.0),

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::language::english::question::{Ask, Comparison};
+use crate::language::english::question::{AnswerKind, Comparison};
 use crate::language::english::time::{say_day, say_length, time_phrases};
 use crate::recall::answerers::amounts::has_unit_class_of;
 use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::join_list;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
 use crate::recall::likeness::best_phrase_similarity;
@@ -40,7 +40,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     if matches!(scale.scale_noun.as_str(), "price" | "weight") {
         return compare_things(pool, scale);
     }
-    if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
+    if !matches!(question.ask(), AnswerKind::Truth | AnswerKind::Time | AnswerKind::Thing | AnswerKind::Description) {
         return Ok(None);
     }
     let Some((first, second, than)) = compared_times(question) else { return best_day(pool, scale) };
@@ -51,35 +51,40 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     };
     let (Some(one), Some(other)) = (of_side(&first)?, of_side(&second)?) else {
         // Neither yes nor no answers which of two times it was.
-        let untold = question.ask() == Ask::Truth && !than;
+        let untold = question.ask() == AnswerKind::Truth && !than;
         let none = || Candidate {
             signals: Signals::default(),
-            ..comparison_candidate(question, String::new(), Value::List(Vec::new()), Vec::new())
+            ..comparison_candidate(question, String::new(), CandidateValue::List(Vec::new()), Vec::new())
         };
         return Ok(untold.then(none));
     };
     if one.0.total_cmp(&other.0).is_eq() && !than {
         let text = format!("The same both times ({})", one.1);
-        return Ok(Some(comparison_candidate(question, text, Value::Text("same".into()), vec![one.2, other.2])));
+        return Ok(Some(comparison_candidate(
+            question,
+            text,
+            CandidateValue::Text("same".into()),
+            vec![one.2, other.2],
+        )));
     }
     let more = if scale.most { one.0 > other.0 } else { one.0 < other.0 };
     let told = |side: &ComparedTime, value: &str| format!("{} {value}", side.words);
     if than {
         let text =
             format!("{}: {}, {}.", if more { "Yes" } else { "No" }, told(&first, &one.1), told(&second, &other.1));
-        return Ok(Some(comparison_candidate(question, text, Value::Truth(more), vec![one.2, other.2])));
+        return Ok(Some(comparison_candidate(question, text, CandidateValue::Truth(more), vec![one.2, other.2])));
     }
     let ((chosen, own), (rest, others)) =
         if more { ((&first, &one), (&second, &other)) } else { ((&second, &other), (&first, &one)) };
     let text = format!("{}: {}, {}.", capitalised(&chosen.words), own.1, told(rest, &others.1));
-    let value = Value::Text(chosen.words.clone());
+    let value = CandidateValue::Text(chosen.words.clone());
     Ok(Some(comparison_candidate(question, text, value, vec![own.2.clone(), others.2.clone()])))
 }
 
 fn comparison_candidate(
     question: &Question<'_>,
     text: String,
-    value: Value,
+    value: CandidateValue,
     evidence: Vec<RetrievedEvent>,
 ) -> Candidate {
     Candidate::computed(
@@ -114,11 +119,16 @@ fn compare_things(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Can
     let (Some(one), Some(other)) = (told(first)?, told(second)?) else { return Ok(None) };
     if one.0.total_cmp(&other.0).is_eq() {
         let text = format!("Both the same ({})", one.1);
-        return Ok(Some(comparison_candidate(question, text, Value::Text("same".into()), vec![one.3, other.3])));
+        return Ok(Some(comparison_candidate(
+            question,
+            text,
+            CandidateValue::Text("same".into()),
+            vec![one.3, other.3],
+        )));
     }
     let (chosen, rest) = if scale.most == (one.0 > other.0) { (one, other) } else { (other, one) };
     let text = format!("{}: {}, {} {}.", capitalised(&chosen.2), chosen.1, rest.2, rest.1);
-    Ok(Some(comparison_candidate(question, text, Value::Text(chosen.2), vec![chosen.3, rest.3])))
+    Ok(Some(comparison_candidate(question, text, CandidateValue::Text(chosen.2), vec![chosen.3, rest.3])))
 }
 
 /// Answers "on which day did she play longer?" with the day that has the most of it.
@@ -155,7 +165,7 @@ fn best_day(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate
     let day = rated[0].1.first().map_or(String::new(), |found| say_day(found.span().start, &question.now));
     let text = format!("{}: {}.", capitalised(&day), join_list(&all));
     let evidence = rated.into_iter().take(2).filter_map(|(_, all)| all.into_iter().next()).collect();
-    Ok(Some(comparison_candidate(question, text, Value::Text(day), evidence)))
+    Ok(Some(comparison_candidate(question, text, CandidateValue::Text(day), evidence)))
 }
 
 /// Returns the two times that "or" or "than" joins.

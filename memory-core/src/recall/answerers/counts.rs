@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::numbers;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::{verb_similarity, word_similarity};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, MAX_THING_EVENTS, RetrievedEvent};
@@ -31,7 +31,7 @@ pub(in crate::recall) fn answer(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "How many books did she bring?": a number that was told with the thing.
-    if question.ask() == Ask::Count
+    if question.ask() == AnswerKind::Count
         && let Some(class) = &question.asked.class
         && !is_period(&class.head)
         && let Some(found) = numbers::answer(pool, pooled, &class.head)
@@ -60,7 +60,7 @@ pub(in crate::recall) fn answer(
     // Sightings of a place are counted by visits.
     if !by_name
         && period.is_none()
-        && question.ask() == Ask::Times
+        && question.ask() == AnswerKind::Times
         && let Some(visits) = pool.counted_visits(&events.iter().collect::<Vec<_>>())?
     {
         groups = visits.iter().map(|visit| visit.span).collect();
@@ -70,7 +70,7 @@ pub(in crate::recall) fn answer(
     }
     let begins: Vec<String> = groups.iter().take(5).map(|span| say_moment(span.start, &question.now)).collect();
     let text = match question.ask() {
-        Ask::Times if period.is_none() => {
+        AnswerKind::Times if period.is_none() => {
             format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" })
         }
         _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
@@ -78,7 +78,7 @@ pub(in crate::recall) fn answer(
     let thing =
         question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
-    let value = Value::Number(count as f64, String::new());
+    let value = CandidateValue::Number(count as f64, String::new());
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
@@ -99,7 +99,8 @@ pub(in crate::recall) fn answer(
 
 /// Answers for how many nights or days something lasted: "for three nights".
 fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
-    let class = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && is_period(&class.head))?;
+    let class =
+        question.asked.class.as_ref().filter(|class| question.ask() == AnswerKind::Count && is_period(&class.head))?;
     if question.has_time_bound() {
         return None;
     }
@@ -119,7 +120,7 @@ fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Ca
     Some(Candidate {
         layer: Layer::Episodes,
         text: super::places::capitalised(&text),
-        value: Value::Number(quantity.value, quantity.unit),
+        value: CandidateValue::Number(quantity.value, quantity.unit),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
@@ -136,7 +137,7 @@ fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Ca
 
 /// Answers how often something is done or is to be done: "three times a day".
 fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
-    if question.ask() != Ask::Times || question.tense == Tense::Past || question.has_time_bound() {
+    if question.ask() != AnswerKind::Times || question.tense == Tense::Past || question.has_time_bound() {
         return None;
     }
     let mut told =
@@ -145,7 +146,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<
     Some(Candidate {
         layer: Layer::Episodes,
         text: super::places::capitalised(&text),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
@@ -209,7 +210,8 @@ fn order_told_by_relevance(mut events: Vec<RetrievedEvent>) -> Vec<RetrievedEven
 /// Returns whether an event can report one of the counted things: it names one, does what the word means ("how many
 /// moves?"), or a person acts in it where people are counted.
 pub(super) fn names_counted(question: &Question<'_>, reading: &ParsedEvent) -> bool {
-    let counted = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && !is_period(&class.head));
+    let counted =
+        question.asked.class.as_ref().filter(|class| question.ask() == AnswerKind::Count && !is_period(&class.head));
     let Some(head) = counted.map(|class| class.head.as_str()) else { return true };
     let is_one = |lemma: &str| {
         word_similarity(head, lemma) >= MIN_WORD_SIMILARITY
@@ -222,7 +224,9 @@ pub(super) fn names_counted(question: &Question<'_>, reading: &ParsedEvent) -> b
 
 /// Returns whether an event names several of the counted things without their number: "she puts the passports away".
 fn names_several(question: &Question<'_>, reading: &ParsedEvent) -> bool {
-    let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == Ask::Count) else { return false };
+    let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
+        return false;
+    };
     let own = reading
         .clauses()
         .flat_map(arguments)

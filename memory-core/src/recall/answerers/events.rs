@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
@@ -15,7 +15,7 @@ use crate::recall::answerers::quote::{
 };
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
 use crate::recall::answerers::times::rank_margin;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::corrections::CorrectedStatement;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -107,9 +107,13 @@ pub(in crate::recall) fn answer(
         }
     }
     // The actor may be named in an event with other words.
-    if chosen.is_none() && matches!(question.ask(), Ask::Person | Ask::Owner | Ask::Description) && !unsaid {
+    if chosen.is_none()
+        && matches!(question.ask(), AnswerKind::Person | AnswerKind::Owner | AnswerKind::Description)
+        && !unsaid
+    {
         // The owner may be stated with another name of the thing: "that is Ivo's lamp".
-        let suits = |found: &RetrievedEvent| rank(found) >= top - WIDE_RANK_TOLERANCE || question.ask() == Ask::Owner;
+        let suits =
+            |found: &RetrievedEvent| rank(found) >= top - WIDE_RANK_TOLERANCE || question.ask() == AnswerKind::Owner;
         let wider = ranked.iter().copied().filter(|found| suits(found) && !found.reading.only_asks());
         chosen = wider
             .take(MAX_WIDE_EVENTS)
@@ -122,7 +126,7 @@ pub(in crate::recall) fn answer(
         computed = true;
     }
     if question.asked.habitual
-        && matches!(question.ask(), Ask::Person | Ask::Thing)
+        && matches!(question.ask(), AnswerKind::Person | AnswerKind::Thing)
         && let Some(usual) = most_common_parts(question, &near)
     {
         chosen = Some(usual);
@@ -138,7 +142,7 @@ pub(in crate::recall) fn answer(
         }
     }
     let (text, value, fits, first) = match chosen {
-        Some((parts, found)) => (capitalised(&join_list(&parts)), Value::List(parts), 1.0, found),
+        Some((parts, found)) => (capitalised(&join_list(&parts)), CandidateValue::List(parts), 1.0, found),
         None => {
             // No event contains the answer itself. Among similar matches the search score decides, most of all for
             // speech, which says one thing in many words.
@@ -158,11 +162,11 @@ pub(in crate::recall) fn answer(
             });
             let other = has_other_actor(question, &best.reading) || lacks_asked_thing(question, &best.reading);
             let fits = if unsaid || other { 0.0 } else { told };
-            (text.clone(), Value::Text(text), fits, best)
+            (text.clone(), CandidateValue::Text(text), fits, best)
         }
     };
     // Without a report of the deed, neither its actor nor its reason is known.
-    let untold = matches!(question.ask(), Ask::Person | Ask::Reason) && first.placed == 0.0 && !computed;
+    let untold = matches!(question.ask(), AnswerKind::Person | AnswerKind::Reason) && first.placed == 0.0 && !computed;
     let fits = if untold && lacks_asked_deed(question, &first.reading) { 0.0 } else { fits };
     let mut evidence = vec![first.clone()];
     // Further evidence is ordered by the search, which weighs every word of the question.
@@ -174,7 +178,7 @@ pub(in crate::recall) fn answer(
     let thing = question.named.iter().map(|thing| best_phrase_similarity(thing, &first.reading)).fold(0.0, f32::max);
     // A member of the class matches the class: a viola is an instrument.
     let of_the_class = match &question.asked.class {
-        Some(class) if question.ask() == Ask::Thing && fits >= 1.0 && !computed => {
+        Some(class) if question.ask() == AnswerKind::Thing && fits >= 1.0 && !computed => {
             let mut held = question.content.item_similarities(&first.reading);
             let items = question.content.items.iter().zip(&mut held);
             items.filter(|(item, _)| item.lemma == class.head).for_each(|(_, held)| *held = 1.0);
@@ -280,7 +284,7 @@ pub(in crate::recall) fn answer_change(pool: &EventPool<'_>, found: &[RetrievedE
     Some(Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: newest.coverage.of_content,
             cosine: newest.cosine.unwrap_or(0.0),
@@ -307,7 +311,7 @@ fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> C
     Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: pair.earlier.coverage.of_content.max(pair.later.coverage.of_content),
             cosine: pair.later.cosine.or(pair.earlier.cosine).unwrap_or(0.0),
@@ -331,8 +335,8 @@ pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Op
         return Ok(None);
     }
     let class = match (question.ask(), &question.asked.class) {
-        (Ask::Thing, Some(class)) if class.kind == NounKind::Common => class.head.clone(),
-        (Ask::Truth, _) => match question.named.first() {
+        (AnswerKind::Thing, Some(class)) if class.kind == NounKind::Common => class.head.clone(),
+        (AnswerKind::Truth, _) => match question.named.first() {
             Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun.head.clone(),
             _ => return Ok(None),
         },
@@ -375,11 +379,11 @@ pub(in crate::recall) fn answer_class_members(pool: &EventPool<'_>) -> Result<Op
         return Ok(None);
     }
     let names: Vec<String> = items.iter().map(|(name, ..)| name.clone()).collect();
-    let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
+    let yes = if question.ask() == AnswerKind::Truth { "Yes: " } else { "" };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&format!("{yes}{}", join_list(&names))),
-        value: Value::List(names),
+        value: CandidateValue::List(names),
         signals: Signals {
             coverage: 1.0,
             fits: 1.0,
@@ -407,7 +411,7 @@ fn occurs_only_as_modifier(lemma: &str, text: &str) -> bool {
 fn asked_speaker<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
     let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()) && !verb.passive);
-    let open = matches!(question.ask(), Ask::Thing | Ask::Description | Ask::Action);
+    let open = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action);
     clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
 }
 
@@ -461,7 +465,7 @@ fn most_frequent_tasks<'a>(
     if !matches!(
         class.head.as_str(),
         "recipe" | "task" | "job" | "chore" | "procedure" | "dish" | "programme" | "project"
-    ) || question.ask() != Ask::Thing
+    ) || question.ask() != AnswerKind::Thing
     {
         return None;
     }

@@ -7,7 +7,7 @@ use jiff::Zoned;
 use crate::index::{Holding, is_stop_word, words};
 use crate::language::english::time::say_moment;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::pool::EventPool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{EventId, ReadError, Timestamp};
@@ -54,8 +54,10 @@ pub(in crate::recall) fn answer(
     }
     let text = learnt.with_names(&describe_facts(&asked, &found, bound.is_some(), &question.now));
     let value = match &asked.ask {
-        Ask::State { state, .. } => Value::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state))),
-        _ => Value::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
+        Ask::State { state, .. } => {
+            CandidateValue::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state)))
+        }
+        _ => CandidateValue::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
     };
     let told = found.facts[0].last;
     let least = found.facts.iter().map(|fact| fact.weight).min().unwrap_or(1);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::language::english::closed::is_one_of;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase};
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
@@ -28,7 +28,7 @@ const FREEING_VERBS: &[&str] = &[
 /// Answers with the person who freed the robot.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.ask() != Ask::Person || !asks_who_freed(question) {
+    if question.ask() != AnswerKind::Person || !asks_who_freed(question) {
         return Ok(None);
     }
     let states = pool.events_in_time_order(
@@ -52,7 +52,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         if let Some((name, found)) = helped {
             let evidence = vec![found.clone(), told.clone()];
             let known = question.content.known_share().max(0.6);
-            let value = Value::Text(name.clone());
+            let value = CandidateValue::Text(name.clone());
             let reason = "who freed it after it was stuck".to_owned();
             return Ok(Some(Candidate::computed(Layer::Episodes, name, value, evidence, known, reason)));
         }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -35,7 +35,7 @@ struct Habit {
 /// "What does he do every morning?"
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if !question.asked.habitual || question.ask() != Ask::Action || question.has_time_bound() {
+    if !question.asked.habitual || question.ask() != AnswerKind::Action || question.has_time_bound() {
         return Ok(None);
     }
     let Some(person) = question.named.first() else { return Ok(None) };
@@ -75,7 +75,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
         question.content.known_share(),
         format!("done on {most} days"),

@@ -2,11 +2,11 @@
 
 use crate::language::english::closed::{HARM_WORDS, INDEFINITE_PRONOUNS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
@@ -52,10 +52,10 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     }
     told.dedup_by(|a, b| a.0.eq_ignore_ascii_case(&b.0));
     let (text, value) = match thing {
-        Some(_) => (format!("No: {}", quotation(&told[0].1, question)), Value::Truth(false)),
+        Some(_) => (format!("No: {}", quotation(&told[0].1, question)), CandidateValue::Truth(false)),
         None => {
             let names: Vec<String> = told.iter().map(|(name, _)| name.clone()).collect();
-            (capitalised(&super::quote::join_list(&names)), Value::List(names))
+            (capitalised(&super::quote::join_list(&names)), CandidateValue::List(names))
         }
     };
     let evidence = told.into_iter().map(|(_, found)| found).collect();
@@ -77,8 +77,8 @@ fn asked_person_and_food<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhra
     let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"))
         || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.has_time_bound();
     match question.ask() {
-        Ask::Thing | Ask::Action if verb.negated && may => Some((person, None)),
-        Ask::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
+        AnswerKind::Thing | AnswerKind::Action if verb.negated && may => Some((person, None)),
+        AnswerKind::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
         _ => None,
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::Kind;
 use crate::ReadError;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::join_list;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -71,7 +71,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::List(names),
+        CandidateValue::List(names),
         evidence,
         1.0,
         "what was told last of each thing".into(),
@@ -115,7 +115,7 @@ fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candida
         false => held.into_iter().map(|(.., found)| found.clone()).collect(),
     };
     let reason = "what was told last of each person";
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, 1.0, reason.into())))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(names), evidence, 1.0, reason.into())))
 }
 
 /// Returns the state of persons that a question asks for and nothing else: "who is ill?", "who is still asleep?".
@@ -126,7 +126,7 @@ fn asked_state_of_persons(question: &Question<'_>) -> Option<String> {
         .as_ref()
         .is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated && !verb.past);
     let bare = clause.objects.is_empty() && clause.adjuncts.is_empty() && question.named.is_empty();
-    let wanted = asked_predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
+    let wanted = asked_predicate(clause, question).filter(|_| is && bare && question.ask() == AnswerKind::Person)?;
     state_of_word(&wanted).filter(|(scale, _)| matches!(scale, StateScale::Well | StateScale::Awake)).map(|_| wanted)
 }
 
@@ -137,7 +137,7 @@ fn asks_for_broken_things(question: &Question<'_>) -> bool {
         .named
         .iter()
         .all(|noun| matches!(noun.head.as_str(), "order" | "house" | "home" | "repair" | "moment"));
-    let open = question.ask() == Ask::Thing && question.asked.subject_is_asked && clause.objects.is_empty();
+    let open = question.ask() == AnswerKind::Thing && question.asked.subject_is_asked && clause.objects.is_empty();
     if !open || !nothing {
         return false;
     }

@@ -1,9 +1,9 @@
 //! Answers who is related to whom, from forms of address: a person who answers Oda with "…, Mother" is her child.
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::NounPhrase;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::{ParsedEvent, name_phrase};
@@ -20,7 +20,7 @@ const MIN_PERSON_SIMILARITY: f32 = 0.7;
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let subject = question.asked.clause.subject.as_ref().or(question.asked.clause.objects.first());
-    let Some(asked) = subject.filter(|_| question.ask() == Ask::Person) else { return Ok(None) };
+    let Some(asked) = subject.filter(|_| question.ask() == AnswerKind::Person) else { return Ok(None) };
     find_relative(pool, asked)
 }
 
@@ -36,7 +36,7 @@ pub(in crate::recall) fn verify_relation(pool: &EventPool<'_>) -> Result<Option<
     let Some(event) = found.evidence.first() else { return Ok(None) };
     let yes = phrase_similarity(person, &name_phrase(&found.text), &event.reading) >= MIN_PERSON_SIMILARITY;
     found.text = format!("{}: {}", if yes != question.asked.has_negated_verb() { "Yes" } else { "No" }, found.text);
-    found.value = Value::Truth(yes);
+    found.value = CandidateValue::Truth(yes);
     Ok(Some(found))
 }
 
@@ -82,7 +82,7 @@ fn find_relative(pool: &EventPool<'_>, asked: &NounPhrase) -> Result<Option<Cand
         return Ok(Some(Candidate::computed(
             Layer::Episodes,
             name.clone(),
-            Value::Text(name),
+            CandidateValue::Text(name),
             evidence,
             question.content.known_share().max(0.6),
             "by how they call one another".into(),

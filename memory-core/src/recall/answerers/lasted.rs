@@ -2,7 +2,7 @@
 
 use crate::language::english::time::{say_length, say_moment};
 use crate::recall::answerers::quote::join_list;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::stance::{asked_predicate, concerns, stance};
 use crate::{ReadError, Timestamp};
@@ -51,7 +51,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
         question.content.known_share(),
         "from what was told of its begin to what was told of its end".into(),

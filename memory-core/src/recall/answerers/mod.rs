@@ -43,7 +43,7 @@ use super::candidate::{Candidate, Layer};
 use super::gather::RetrievedEvents;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::space;
 use crate::language::english::time::Tense;
 use crate::{Intent, ReadError};
@@ -74,7 +74,7 @@ pub(super) fn propose(
     // The presence of the robot is not what it saw, heard or did there.
     let seen: Vec<RetrievedEvent>;
     let found = match question.ask() {
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
+        AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action | AnswerKind::Person => {
             let around =
                 matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
             let tells = |found: &&RetrievedEvent| {
@@ -113,7 +113,7 @@ pub(super) fn propose(
     let mut candidates: Vec<Candidate> = Vec::new();
     // "Who usually …" does not ask for a step of another procedure.
     let own_deed = |candidate: &Candidate| {
-        question.ask() != Ask::Person
+        question.ask() != AnswerKind::Person
             || !question.asked.habitual
             || candidate.signals.coverage >= MIN_USUAL_STEP_COVERAGE
     };
@@ -132,17 +132,17 @@ pub(super) fn propose(
     candidates.extend(amounts::superlative(pool)?);
     candidates.extend(order::sequence(pool, found));
     let specific = match question.ask() {
-        Ask::Place => places::answer(pool, found, cue)?,
-        Ask::Time => times::answer(pool, found, cue)?,
+        AnswerKind::Place => places::answer(pool, found, cue)?,
+        AnswerKind::Time => times::answer(pool, found, cue)?,
         // "How many weeks did it take?" asks how long.
-        Ask::Count if counts::asks_time_units(question) => amounts::answer_duration(pool, found)?,
-        Ask::Count | Ask::Times => counts::answer(pool, found)?,
-        Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
-        Ask::Truth => truth::answer(pool, found)?,
+        AnswerKind::Count if counts::asks_time_units(question) => amounts::answer_duration(pool, found)?,
+        AnswerKind::Count | AnswerKind::Times => counts::answer(pool, found)?,
+        AnswerKind::Amount | AnswerKind::Length => amounts::answer(pool, found)?,
+        AnswerKind::Truth => truth::answer(pool, found)?,
         // Deeds in sessions belong to the procedures.
-        Ask::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
+        AnswerKind::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
         _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
-        Ask::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
+        AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
         _ => None,
     };
     let of_class = events::answer_class_members(pool)?;
@@ -157,7 +157,7 @@ pub(super) fn propose(
         None => replies::answer(pool, found)?,
     };
     // A later reported place is newer than a fact.
-    if let (Ask::Place, Some(place)) = (question.ask(), &specific)
+    if let (AnswerKind::Place, Some(place)) = (question.ask(), &specific)
         && (question.tense != Tense::Past || question.has_time_bound())
         && place.signals.fits >= 1.0
     {
@@ -169,7 +169,7 @@ pub(super) fn propose(
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
     let specific = match (specific, question.ask()) {
-        (None, Ask::Truth) if candidates.is_empty() => truth::verdict_by_absence(pool, found)?,
+        (None, AnswerKind::Truth) if candidates.is_empty() => truth::verdict_by_absence(pool, found)?,
         (specific, _) => specific,
     };
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
@@ -192,8 +192,8 @@ pub(super) fn propose(
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);
     // A habit is no single event.
-    let habit_known = question.ask() == Ask::Action && question.asked.habitual && !candidates.is_empty();
-    if !specific_found && !habit_known && !matches!(question.ask(), Ask::Truth) {
+    let habit_known = question.ask() == AnswerKind::Action && question.asked.habitual && !candidates.is_empty();
+    if !specific_found && !habit_known && !matches!(question.ask(), AnswerKind::Truth) {
         candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
             if gathered.cue.is_some() && gathered.placed {
                 candidate.layer = Layer::CrossModal;
@@ -207,9 +207,9 @@ pub(super) fn propose(
 /// Returns whether a question is about a time span, which summaries answer first.
 fn asks_for_summary(question: &Question<'_>) -> bool {
     match question.ask() {
-        Ask::Summary => true,
-        Ask::Action => summary::asks_for_long_span(question) || summary::restricts_only_time(question),
-        Ask::Thing | Ask::Description => summary::restricts_only_time(question),
+        AnswerKind::Summary => true,
+        AnswerKind::Action => summary::asks_for_long_span(question) || summary::restricts_only_time(question),
+        AnswerKind::Thing | AnswerKind::Description => summary::restricts_only_time(question),
         _ => false,
     }
 }

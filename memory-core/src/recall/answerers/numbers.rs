@@ -2,7 +2,7 @@
 
 use crate::TimeSpan;
 use crate::language::english::syntax::{Clause, NounKind};
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -47,7 +47,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str
         Candidate {
             layer: Layer::Episodes,
             text,
-            value: Value::Number(number, String::new()),
+            value: CandidateValue::Number(number, String::new()),
             signals: Signals {
                 coverage: found.coverage.of_content,
                 cosine: found.cosine.unwrap_or(0.0),

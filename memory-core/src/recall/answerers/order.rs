@@ -1,11 +1,11 @@
 //! Answers what came first or next: the order of events of one kind.
 
-use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
 use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::counts::times_in_words;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::{Content, ContentItem, word_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -76,7 +76,7 @@ pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<O
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&with_article(&name)),
-        Value::Text(name),
+        CandidateValue::Text(name),
         evidence,
         question.content.known_share(),
         "by the order of their first events".into(),
@@ -118,7 +118,7 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         format!("{word}: {}, {}.", told(&first), told(&second)),
-        Value::Text(word.to_owned()),
+        CandidateValue::Text(word.to_owned()),
         vec![first, second],
         question.content.known_share(),
         "by the times of the two".into(),
@@ -159,7 +159,8 @@ fn without_article(text: &str) -> String {
 pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some((relation, cue)) = question.searchable_cue() else { return Ok(None) };
-    if relation.order == Order::During || !matches!(question.ask(), Ask::Thing | Ask::Next | Ask::Action | Ask::Person)
+    if relation.order == Order::During
+        || !matches!(question.ask(), AnswerKind::Thing | AnswerKind::Next | AnswerKind::Action | AnswerKind::Person)
     {
         return Ok(None);
     }
@@ -205,7 +206,7 @@ pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Can
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&format!("the {name}")),
-        Value::Text(name),
+        CandidateValue::Text(name),
         evidence,
         question.content.known_share(),
         "the next of its kind in time".into(),
@@ -325,7 +326,7 @@ pub(in crate::recall) fn sequence(pool: &EventPool<'_>, found: &[RetrievedEvent]
     Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&names.join(", then ")),
-        Value::List(names),
+        CandidateValue::List(names),
         evidence,
         question.content.known_share(),
         "in the order of their first events".into(),
@@ -391,7 +392,7 @@ fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
-        value: Value::Text(name.clone()),
+        value: CandidateValue::Text(name.clone()),
         signals: Signals {
             coverage: 0.9,
             cosine: 0.5,

@@ -3,7 +3,7 @@
 use crate::Kind;
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::asks_for_name_or_number;
@@ -26,11 +26,11 @@ pub(super) const MAX_LIST_ITEMS: usize = 8;
 /// Returns the parts of an event that can answer the question.
 pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {
     match question.ask() {
-        Ask::Person => acting_persons(question, &found.reading),
-        Ask::Owner => owners(question, &found.reading),
-        Ask::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
-        Ask::Thing => things_of_class(question, &found.reading),
-        Ask::Description => roles_between(question, &found.reading),
+        AnswerKind::Person => acting_persons(question, &found.reading),
+        AnswerKind::Owner => owners(question, &found.reading),
+        AnswerKind::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
+        AnswerKind::Thing => things_of_class(question, &found.reading),
+        AnswerKind::Description => roles_between(question, &found.reading),
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
@@ -186,7 +186,7 @@ pub(in crate::recall) fn answer(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&chosen.place.text),
-        value: Value::Text(chosen.place.text.clone()),
+        value: CandidateValue::Text(chosen.place.text.clone()),
         evidence,
         signals,
         confidence: 0.0,

@@ -13,11 +13,11 @@ use super::counts::times_in_words;
 use super::places::{capitalised, located_phrase};
 use crate::episodic::visited;
 use crate::index::{Holding, MappedPlace};
-use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::space::{SpatialQuestion, at_place, join_list, spatial_question};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::say_moment;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::reading::ParsedEvent;
@@ -54,12 +54,13 @@ pub(in crate::recall) fn answer(
     let asked = spatial_question(&question.asked);
     match (question.ask(), asked) {
         (_, Some(SpatialQuestion::Apart(one, other))) => distance_between(pool, &one, &other),
-        (Ask::Place, _) => latest_location(pool, pooled, told),
-        (Ask::Times, Some(SpatialQuestion::Around { noun, inside })) => count_visits(pool, &noun, inside),
-        (Ask::Thing | Ask::Description | Ask::Action, Some(SpatialQuestion::Around { noun, inside })) => {
-            things_in_area(pool, &noun, inside)
-        }
-        (Ask::Person, Some(SpatialQuestion::Around { noun, inside })) if question.asked.cue.is_none() => {
+        (AnswerKind::Place, _) => latest_location(pool, pooled, told),
+        (AnswerKind::Times, Some(SpatialQuestion::Around { noun, inside })) => count_visits(pool, &noun, inside),
+        (
+            AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action,
+            Some(SpatialQuestion::Around { noun, inside }),
+        ) => things_in_area(pool, &noun, inside),
+        (AnswerKind::Person, Some(SpatialQuestion::Around { noun, inside })) if question.asked.cue.is_none() => {
             persons_at(pool, &noun, inside)
         }
         _ => Ok(None),
@@ -236,7 +237,7 @@ fn latest_location(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: chosen.coverage.of_content,
             cosine: chosen.cosine.unwrap_or(0.0),
@@ -267,7 +268,7 @@ fn place_on_map(pool: &EventPool<'_>, thing: &NounPhrase, told: &[Candidate]) ->
         format!("named {} on the map", times_in_words(evidence.len()).to_lowercase()),
         pool.question.content.known_share(),
     );
-    let value = Value::Text(text.clone());
+    let value = CandidateValue::Text(text.clone());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, evidence, known, reason)))
 }
 
@@ -327,7 +328,7 @@ pub(super) fn list_candidate(
     let evidence = things.into_iter().map(|(_, found)| found).collect();
     let text = capitalised(&join_list(&names));
     let known = pool.question.content.known_share();
-    Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason.to_owned()))
+    Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(names), evidence, known, reason.to_owned()))
 }
 
 /// Answers how far two things or places are apart.
@@ -355,7 +356,7 @@ fn distance_between(
         return Ok(None);
     }
     let distance = (x - other_x).hypot(y - other_y);
-    let (text, value) = (format!("{distance:.1} m"), Value::Number(distance, "m".into()));
+    let (text, value) = (format!("{distance:.1} m"), CandidateValue::Number(distance, "m".into()));
     let known = pool.question.content.known_share();
     let reason = "the distance of their latest positions on the map";
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
@@ -387,7 +388,7 @@ fn count_visits(pool: &EventPool<'_>, noun: &NounPhrase, inside: bool) -> Result
     let text = format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" });
     let evidence: Vec<RetrievedEvent> = stays.into_iter().map(|(_, found)| found).collect();
     #[expect(clippy::cast_precision_loss, reason = "a count of stays")]
-    let value = Value::Number(count as f64, String::new());
+    let value = CandidateValue::Number(count as f64, String::new());
     let reason = format!("{count} separate stays on the map");
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, question.content.known_share(), reason)))
 }

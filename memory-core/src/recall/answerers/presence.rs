@@ -7,13 +7,13 @@ use super::poses::{events_with_pose, named_place, names_place, place_at_pose};
 use crate::episodic::gist::{Line, Topic, joined};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
-use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::space::{
     SpatialQuestion, at_place, join_list, named_place as named_in, place_name, spatial_question,
 };
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, say_clock_range, say_length, say_moment};
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY, intersection};
 use crate::recall::reading::name_phrase;
@@ -48,16 +48,18 @@ pub(in crate::recall) fn answer(
         return Ok(None);
     }
     match question.ask() {
-        Ask::Place if asks_for_robot(question) => answer_whereabouts(pool, cue, told),
+        AnswerKind::Place if asks_for_robot(question) => answer_whereabouts(pool, cue, told),
         _ if question.asked.cue.is_some() => Ok(None),
-        Ask::Time | Ask::Times | Ask::Length if is_robot(question.asked.clause.subject.as_ref()) => {
+        AnswerKind::Time | AnswerKind::Times | AnswerKind::Length
+            if is_robot(question.asked.clause.subject.as_ref()) =>
+        {
             let Some(noun) = asked_place(question) else { return Ok(None) };
             match stays_within_bound(pool, &noun)? {
                 Some(stays) if !stays.is_empty() => answer_presence(pool, &stays),
                 _ => Ok(None),
             }
         }
-        Ask::Thing | Ask::Description | Ask::Action => match spatial_question(&question.asked) {
+        AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action => match spatial_question(&question.asked) {
             Some(SpatialQuestion::Around { noun, inside: true }) if named_place(pool, &noun).is_none() => {
                 things_seen_at(pool, &noun)
             }
@@ -178,15 +180,15 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
     let lasted: Duration = stays.iter().map(|(span, _)| span.end.since(span.start)).sum();
     let count = stays.len();
     let (text, value, chosen) = match question.ask() {
-        Ask::Times => {
+        AnswerKind::Times => {
             let begins: Vec<String> =
                 stays.iter().take(MAX_LIST_ITEMS).map(|(span, _)| say_moment(span.start, &question.now)).collect();
             let more = if count > MAX_LIST_ITEMS { ", …" } else { "" };
             #[expect(clippy::cast_precision_loss, reason = "a count of stays")]
-            let value = Value::Number(count as f64, String::new());
+            let value = CandidateValue::Number(count as f64, String::new());
             (format!("{}: {}{more}.", times_in_words(count), begins.join(", ")), value, stays.to_vec())
         }
-        Ask::Length => {
+        AnswerKind::Length => {
             if lasted.is_zero() {
                 return Ok(None);
             }
@@ -194,7 +196,7 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
             let chosen = select_occurrence(stays, question.asked.occurrence);
             let lasted: Duration = chosen.iter().map(|(span, _)| span.end.since(span.start)).sum();
             let text = say_length(lasted);
-            (capitalised(&text), Value::Number(lasted.as_secs_f64(), "s".into()), chosen)
+            (capitalised(&text), CandidateValue::Number(lasted.as_secs_f64(), "s".into()), chosen)
         }
         _ => {
             let mut chosen = select_occurrence(stays, question.asked.occurrence);
@@ -214,7 +216,7 @@ fn answer_presence(pool: &EventPool<'_>, stays: &[(TimeSpan, EventId)]) -> Resul
             };
             let text: Vec<String> = chosen.iter().map(|(span, _)| words(span)).collect();
             let spans = chosen.iter().map(|(span, _)| *span).collect();
-            (capitalised(&text.join(", ")), Value::Times(spans), chosen)
+            (capitalised(&text.join(", ")), CandidateValue::Times(spans), chosen)
         }
     };
     let ids: Vec<EventId> = chosen.iter().rev().take(MAX_PRESENCE_EVIDENCE).map(|(_, event)| *event).collect();
@@ -280,7 +282,7 @@ fn answer_whereabouts(
         None => format!("where it was {}", say_moment(span.start, &question.now)),
     };
     let known = question.content.known_share();
-    let value = Value::Text(text.clone());
+    let value = CandidateValue::Text(text.clone());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, vec![chosen], known, reason)))
 }
 
@@ -371,7 +373,7 @@ fn places_in_order(pool: &EventPool<'_>, bound: TimeSpan) -> Result<Option<Candi
     let (text, count) = (capitalised(&join_list(&places)), places.len());
     let reason = format!("{count} {} in order of arrival", if count == 1 { "place" } else { "places" });
     let known = pool.question.content.known_share();
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(places), evidence, known, reason)))
 }
 
 /// Answers what was in view at a place that is known by its pictures.
@@ -402,5 +404,5 @@ fn things_seen_at(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Cand
     let text = capitalised(&join_list(&names));
     let known = pool.question.content.known_share();
     let reason = "in view while the pictures showed that place".to_owned();
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, known, reason)))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(names), evidence, known, reason)))
 }

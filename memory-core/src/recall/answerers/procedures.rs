@@ -1,6 +1,6 @@
 //! Answers from procedures: paths, steps, missing steps and habits, by symbolic queries of the logic layer.
 
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::pool::EventPool;
 use crate::recall::symbolic;
 use crate::{Intent, ReadError, Timestamp};
@@ -23,7 +23,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>, limit: usize) -> Result<Op
         thing: said.goal,
         known: question.content.known_share(),
     };
-    let value = if said.list.is_empty() { Value::Text(said.answer.clone()) } else { Value::List(said.list) };
+    let value =
+        if said.list.is_empty() { CandidateValue::Text(said.answer.clone()) } else { CandidateValue::List(said.list) };
     let candidate = Candidate {
         layer: Layer::Procedures,
         value,

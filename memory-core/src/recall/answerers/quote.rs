@@ -2,7 +2,7 @@
 
 use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::amounts::{has_asked_unit, unit_class};
@@ -20,13 +20,13 @@ pub(in crate::recall) fn quotation_fit(question: &Question<'_>) -> f32 {
         return 0.0;
     }
     match question.ask() {
-        Ask::Thing if asks_colour(question) => 0.0,
-        Ask::Description | Ask::Reason | Ask::Action => 0.8,
-        Ask::Thing if question.asked.class.is_none() => 0.5,
-        Ask::Person if question.asked.subject_is_asked => 0.0,
-        Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
+        AnswerKind::Thing if asks_colour(question) => 0.0,
+        AnswerKind::Description | AnswerKind::Reason | AnswerKind::Action => 0.8,
+        AnswerKind::Thing if question.asked.class.is_none() => 0.5,
+        AnswerKind::Person if question.asked.subject_is_asked => 0.0,
+        AnswerKind::Thing | AnswerKind::Person | AnswerKind::Owner | AnswerKind::Change => 0.2,
         // The view shows where the robot was.
-        Ask::Place if asks_where_robot_was(question) => 0.5,
+        AnswerKind::Place if asks_where_robot_was(question) => 0.5,
         _ => 0.0,
     }
 }
@@ -46,15 +46,15 @@ pub(in crate::recall) fn may_contain_answer(question: &Question<'_>, reading: &P
         None => !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number),
     };
     match question.ask() {
-        Ask::Place => {
+        AnswerKind::Place => {
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
             adjuncts.any(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()))
         }
-        Ask::Amount | Ask::Count | Ask::Times => numbers() && names_counted(question, reading),
-        Ask::Length => numbers() || !reading.times.is_empty(),
-        Ask::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
+        AnswerKind::Amount | AnswerKind::Count | AnswerKind::Times => numbers() && names_counted(question, reading),
+        AnswerKind::Length => numbers() || !reading.times.is_empty(),
+        AnswerKind::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
         // An event without a person does not name the actor.
-        Ask::Person if question.asked.subject_is_asked => {
+        AnswerKind::Person if question.asked.subject_is_asked => {
             let acts = |noun: &NounPhrase| noun.kind == NounKind::Name || is_person(noun);
             reading.clauses().flat_map(arguments).any(acts)
                 || !matches!(reading.event.kind, Kind::State | Kind::Object | Kind::Sound)
@@ -136,5 +136,5 @@ pub(in crate::recall) fn asks_for_name_or_number(question: &Question<'_>) -> boo
     let named = clause.subject.iter().chain(&clause.objects).chain(&asked.class).any(of_name);
     let called =
         clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "call" | "name") && verb.passive);
-    question.ask() == Ask::Thing && (named || called)
+    question.ask() == AnswerKind::Thing && (named || called)
 }

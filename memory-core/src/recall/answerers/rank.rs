@@ -3,7 +3,7 @@
 use crate::index::{stem, words};
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::parts::answer_parts;
@@ -62,7 +62,8 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -
     // "Who asked about the keys?" is answered by who only asks.
     let asks = 1.0 - QUESTION_PENALTY * if asks_about_asking(question) { 1.0 - asked_back } else { asked_back };
     // A repetition of the event is no reason for it.
-    let again = question.ask() == Ask::Reason && found.coverage.unmatched_words < 1.0 && found.coverage.of_event > 0.0;
+    let again =
+        question.ask() == AnswerKind::Reason && found.coverage.unmatched_words < 1.0 && found.coverage.of_event > 0.0;
     let asks = if again { asks * REPETITION_FACTOR } else { asks };
     let opposed = if contradicts_premise(question, &found.reading) { CONTRADICTION_FACTOR } else { 1.0 };
     let opposed = if has_other_actor(question, &found.reading) { opposed * OTHER_ACTOR_FACTOR } else { opposed };
@@ -82,7 +83,7 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -
 
 /// Returns the bonus for an event that names a member of the class in question.
 fn class_bonus(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
-    let asked = question.ask() == Ask::Thing && question.asked.class.is_some();
+    let asked = question.ask() == AnswerKind::Thing && question.asked.class.is_some();
     if !asked || found.reading.only_asks() || answer_parts(question, found).is_empty() {
         return 0.0;
     }
@@ -145,7 +146,7 @@ fn fault_factor(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
 fn object_bonus(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && verb.lemma != "do");
-    let open = question.ask() == Ask::Thing
+    let open = question.ask() == AnswerKind::Thing
         && question.asked.class.is_none()
         && clause.subject.is_some()
         && clause.objects.is_empty();

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -36,7 +36,7 @@ pub(in crate::recall) fn answer(
     found: &[RetrievedEvent],
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.ask() != Ask::Reason && faulty_thing(question).is_none() {
+    if question.ask() != AnswerKind::Reason && faulty_thing(question).is_none() {
         return Ok(None);
     }
     let tells = found.iter().filter(|found| !found.reading.only_asks());
@@ -81,7 +81,7 @@ pub(in crate::recall) fn answer(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: event.coverage.of_content,
             cosine: event.cosine.unwrap_or(0.0),

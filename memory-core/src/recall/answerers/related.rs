@@ -3,7 +3,7 @@
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::Content;
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -34,7 +34,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         let text = quotation(found, question);
         let evidence = vec![found.clone()];
         let reason = "what was told of the two".to_owned();
-        Candidate::computed(Layer::Episodes, text.clone(), Value::Text(text), evidence, 1.0, reason)
+        Candidate::computed(Layer::Episodes, text.clone(), CandidateValue::Text(text), evidence, 1.0, reason)
     }))
 }
 

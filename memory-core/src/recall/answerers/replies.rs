@@ -1,9 +1,9 @@
 //! Answers with the reply to an earlier, equal question: "How old is he now?" – "Seven months."
 
-use crate::language::english::question::{Ask, ParsedQuestion, parse_question};
+use crate::language::english::question::{AnswerKind, ParsedQuestion, parse_question};
 use crate::language::english::reply::is_yes;
 use crate::language::english::time::{tense_of, time_phrases};
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent};
 use crate::recall::question::Question;
@@ -55,12 +55,20 @@ fn asks_the_same(question: &Question<'_>, found: &RetrievedEvent) -> bool {
     let before: ParsedQuestion = parse_question(text, &ranges);
     let head = |asked: &ParsedQuestion| asked.class.as_ref().map(|class| class.head.clone());
     let alike = match (question.ask(), before.ask) {
-        (Ask::Thing, Ask::Thing) => head(&question.asked) == head(&before),
-        (Ask::Truth, Ask::Truth) => before.alternatives.is_empty(),
+        (AnswerKind::Thing, AnswerKind::Thing) => head(&question.asked) == head(&before),
+        (AnswerKind::Truth, AnswerKind::Truth) => before.alternatives.is_empty(),
         (now, then) => now == then,
     };
     alike
-        && !matches!(question.ask(), Ask::Summary | Ask::Change | Ask::Next | Ask::Way | Ask::Action | Ask::Description)
+        && !matches!(
+            question.ask(),
+            AnswerKind::Summary
+                | AnswerKind::Change
+                | AnswerKind::Next
+                | AnswerKind::Way
+                | AnswerKind::Action
+                | AnswerKind::Description
+        )
         && question.asked.negated == before.negated
 }
 
@@ -86,11 +94,11 @@ fn find_reply(pool: &EventPool<'_>, asked: &RetrievedEvent) -> Result<Option<Ret
 fn reply_candidate(question: &Question<'_>, asked: &RetrievedEvent, reply: RetrievedEvent) -> Option<Candidate> {
     let text = reply.reading.event.text.clone();
     let (text, value) = match question.ask() {
-        Ask::Truth => {
+        AnswerKind::Truth => {
             let yes = is_yes(&text)?;
-            (format!("{}: {text}", if yes { "Yes" } else { "No" }), Value::Truth(yes))
+            (format!("{}: {text}", if yes { "Yes" } else { "No" }), CandidateValue::Truth(yes))
         }
-        _ => (text.clone(), Value::Text(text)),
+        _ => (text.clone(), CandidateValue::Text(text)),
     };
     Some(Candidate {
         layer: Layer::Episodes,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::language::english::question::{Ask, Order};
+use crate::language::english::question::{AnswerKind, Order};
 use crate::language::english::time::Tense;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::Content;
 use crate::recall::gather::RetrievedEvents;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -70,7 +70,7 @@ pub(in crate::recall) fn answer(
     let text = next.reading.event.text.clone();
     let known = question.content.known_share().max(content_share(content, &deed));
     let evidence = vec![next, deed];
-    Ok(Some(Candidate::computed(Layer::CrossModal, text.clone(), Value::Text(text), evidence, known, reason)))
+    Ok(Some(Candidate::computed(Layer::CrossModal, text.clone(), CandidateValue::Text(text), evidence, known, reason)))
 }
 
 /// Returns whether the question asks only for a deed: "what next?", "what did she do then?".
@@ -86,7 +86,7 @@ fn asks_only_for_deed(question: &Question<'_>) -> bool {
     let nothing_else = clause.objects.is_empty() && clause.adjuncts.iter().all(|it| it.noun.is_pronoun());
     let asked =
         question.asked.class.as_ref().is_none_or(|class| matches!(class.head.as_str(), "step" | "thing" | "next"));
-    matches!(question.ask(), Ask::Action | Ask::Next | Ask::Thing | Ask::Description)
+    matches!(question.ask(), AnswerKind::Action | AnswerKind::Next | AnswerKind::Thing | AnswerKind::Description)
         && clause.asking.is_some()
         && general
         && own

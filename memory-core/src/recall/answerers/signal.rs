@@ -1,11 +1,11 @@
 //! Answers what was wrong with the picture or the sound: "did your camera give you trouble?".
 
 use crate::language::english::faults::{self, FaultySignal};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::say_moment;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
@@ -46,11 +46,11 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
             times.iter().take(MAX_TIMES_PER_FAULT).map(|it| say_moment(it.span().start, &question.now)).collect();
         format!("{text}, {}{}", begins.join(", "), if times.len() > MAX_TIMES_PER_FAULT { ", …" } else { "" })
     });
-    let yes = if question.ask() == Ask::Truth { "Yes: " } else { "" };
+    let yes = if question.ask() == AnswerKind::Truth { "Yes: " } else { "" };
     let text = format!("{yes}{}.", told.collect::<Vec<_>>().join("; "));
     let value = match question.ask() {
-        Ask::Truth => Value::Truth(true),
-        _ => Value::List(faults.iter().map(|(text, _)| text.clone()).collect()),
+        AnswerKind::Truth => CandidateValue::Truth(true),
+        _ => CandidateValue::List(faults.iter().map(|(text, _)| text.clone()).collect()),
     };
     let reason = format!("{} times the signal was not as it should be", events.len());
     Ok(Some(Candidate::computed(Layer::Episodes, capitalised(&text), value, events, 1.0, reason)))
@@ -70,7 +70,14 @@ fn reports_signal_fault(reading: &ParsedEvent) -> bool {
 fn asked_modality(question: &Question<'_>) -> Option<Option<Modality>> {
     let asks = matches!(
         question.ask(),
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Truth | Ask::Way | Ask::Reason | Ask::Place | Ask::Summary
+        AnswerKind::Thing
+            | AnswerKind::Description
+            | AnswerKind::Action
+            | AnswerKind::Truth
+            | AnswerKind::Way
+            | AnswerKind::Reason
+            | AnswerKind::Place
+            | AnswerKind::Summary
     );
     if !asks || question.asked.cue.is_some() {
         return None;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::recall::answerers::quote::quotation;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::ROBOT_ENTITY;
 use crate::{Kind, ReadError, TimeSpan};
@@ -25,7 +25,7 @@ pub(in crate::recall) fn answer(
     let verb = question.asked.clause.verb.as_ref();
     let stops = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stop" | "pause" | "interrupt" | "halt"));
     let itself = question.named.iter().any(|noun| noun.head == ROBOT_ENTITY);
-    if !stops || !itself || question.ask() != Ask::Reason {
+    if !stops || !itself || question.ask() != AnswerKind::Reason {
         return Ok(None);
     }
     let own = |found: &&RetrievedEvent| {
@@ -56,7 +56,7 @@ pub(in crate::recall) fn answer(
         return Ok(Some(Candidate::computed(
             Layer::Episodes,
             text.clone(),
-            Value::Text(text),
+            CandidateValue::Text(text),
             evidence,
             known,
             reason.into(),

@@ -4,7 +4,7 @@ use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::EventPool;
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
@@ -52,7 +52,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     Ok(Some(Candidate::computed(
         Layer::Gists,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
         question.content.known_share(),
         format!("{} of {} things that happened", told.len(), lines.len()),

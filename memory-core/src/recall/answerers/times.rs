@@ -5,12 +5,12 @@ mod planned;
 pub(super) use self::planned::told_future_time;
 use self::planned::{first_planned_time, former_time};
 use crate::index::{stem, words};
-use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::time::{
     Tense, TimeRelation, ToldTime, say_clock_range, say_exact_moment, say_moment, say_period,
 };
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -106,7 +106,7 @@ pub(in crate::recall) fn answer(
         return Ok(Some(Candidate {
             layer: Layer::Episodes,
             text,
-            value: Value::Times(Vec::new()),
+            value: CandidateValue::Times(Vec::new()),
             evidence: meant,
             signals,
             confidence: 0.0,
@@ -172,7 +172,7 @@ pub(in crate::recall) fn answer(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Times(spans),
+        value: CandidateValue::Times(spans),
         signals: Signals {
             coverage: first.coverage.of_content,
             cosine: first.cosine.unwrap_or(0.0),
@@ -241,7 +241,8 @@ pub(in crate::recall) fn occurrences(
 ) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let mut all: Vec<RetrievedEvent> = pooled.to_vec();
-    let needs_order = question.asked.occurrence.is_some() || matches!(question.ask(), Ask::Times | Ask::Count);
+    let needs_order =
+        question.asked.occurrence.is_some() || matches!(question.ask(), AnswerKind::Times | AnswerKind::Count);
     if needs_order && let Some(thing) = question.named.first() {
         let latest = question.asked.occurrence != Some(Occurrence::First);
         let listed = pool.events_about(thing, question.bound(), latest, 500, &question.content)?;

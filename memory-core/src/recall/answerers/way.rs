@@ -10,14 +10,14 @@ use super::poses::{event_subject, is_sighting_of, list_candidate, named_place, p
 use super::presence::{is_named_now, naming_events, visits_by_pictures};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::space::{
     PERCEPTION_VERBS, SpatialQuestion, asks_robot_perception, at_place, join_list, place_name, robot_route,
     spatial_question,
 };
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, say_clock_range};
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::ROBOT_ENTITY;
 use crate::recall::robot_stays::{
@@ -74,7 +74,13 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, Read
     }
     let kind = matches!(
         question.ask(),
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Person | Ask::Truth | Ask::Count | Ask::Times
+        AnswerKind::Thing
+            | AnswerKind::Description
+            | AnswerKind::Action
+            | AnswerKind::Person
+            | AnswerKind::Truth
+            | AnswerKind::Count
+            | AnswerKind::Times
     );
     if !(kind || asks_for_places(pool)) || !asks_for_observations(pool) {
         return Ok(TripAnswer::NotAsked);
@@ -126,7 +132,7 @@ fn asks_for_places(pool: &EventPool<'_>) -> bool {
 fn asks_for_observations(pool: &EventPool<'_>) -> bool {
     let clause = &pool.question.asked.clause;
     let happens = || {
-        let whatever = clause.subject.is_none() || pool.question.ask() == Ask::Truth;
+        let whatever = clause.subject.is_none() || pool.question.ask() == AnswerKind::Truth;
         whatever && clause.verb.as_ref().is_some_and(|it| matches!(it.lemma.as_str(), "be" | "happen"))
     };
     asks_robot_perception(clause) || happens()
@@ -282,7 +288,7 @@ fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>,
         return passed_places(pool, trip, reason);
     }
     // One thing is seen repeatedly, so sightings are no count.
-    if matches!(question.ask(), Ask::Count | Ask::Times) {
+    if matches!(question.ask(), AnswerKind::Count | AnswerKind::Times) {
         return Ok(None);
     }
     let hears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "hear");
@@ -295,7 +301,7 @@ fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>,
     all.sort_by_key(|found| (found.span().start, found.id()));
     let whole = |found: &RetrievedEvent| Some(found.reading.event.text.trim_end_matches('.').to_owned());
     let of_kind = |found: &RetrievedEvent, kinds: &[Kind]| kinds.contains(&found.reading.event.kind);
-    let ways: Vec<Vec<(String, RetrievedEvent)>> = if question.ask() == Ask::Person {
+    let ways: Vec<Vec<(String, RetrievedEvent)>> = if question.ask() == AnswerKind::Person {
         vec![first_of_each(&all, sighted_person)]
     } else if hears {
         vec![first_of_each(&all, |found| whole(found).filter(|_| of_kind(found, &[Kind::Sound, Kind::Text])))]
@@ -304,7 +310,7 @@ fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>,
         let scenes = |found: &RetrievedEvent| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
         vec![first_of_each(&all, sighted_thing), first_of_each(&all, scenes)]
     };
-    if question.ask() == Ask::Truth {
+    if question.ask() == AnswerKind::Truth {
         return Ok(verify_seen(pool, &all, ways.into_iter().next().unwrap_or_default(), &reason));
     }
     let found = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
@@ -331,7 +337,7 @@ fn verify_seen(
     }
     let mut candidate = list_candidate(pool, seen, reason)?;
     candidate.text = format!("Yes: {}.", uncapitalised(&candidate.text));
-    candidate.value = Value::Truth(true);
+    candidate.value = CandidateValue::Truth(true);
     Some(candidate)
 }
 
@@ -398,7 +404,7 @@ fn passed_places(pool: &EventPool<'_>, trip: &Trip, reason: String) -> Result<Op
     }
     let text = capitalised(&join_list(&places.iter().map(|place| with_article(place)).collect::<Vec<_>>()));
     let known = pool.question.content.known_share();
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(places), evidence, known, reason)))
 }
 
 fn trip_in_words(pool: &EventPool<'_>, trip: &Trip) -> String {

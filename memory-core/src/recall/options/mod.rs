@@ -12,13 +12,13 @@ use self::words::weigh_by_words;
 use super::answerers::amounts::sum_amounts;
 use super::answerers::order::ordered_items;
 use super::answerers::rank::rank;
-use super::candidate::{Candidate, Value};
+use super::candidate::{Candidate, CandidateValue};
 use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::{Quantity, quantities};
 use super::question::Question;
 use super::telling::lacks_asked_thing;
 use crate::ReadError;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::time::{Tense, WholeTime, whole_times_told};
 
 /// Minimum support of an option that can be chosen.
@@ -87,7 +87,7 @@ pub(super) fn weigh_options(
             options.iter().map(|option| whole_times_told(option, &question.now, tense)).collect();
         let told = times.iter().flatten().count();
         // For a question about a time, an option that names an event ("after supper") is supported by no time.
-        let least = if question.ask() == Ask::Time { options.len().min(2) } else { options.len() };
+        let least = if question.ask() == AnswerKind::Time { options.len().min(2) } else { options.len() };
         if told < least {
             break;
         }
@@ -266,12 +266,12 @@ fn item_event(pool: &EventPool<'_>, item: &str, question: &Question<'_>) -> Resu
 fn weigh_by_number(pool: &EventPool<'_>, candidates: &[Candidate], options: &[String]) -> Option<OptionWeights> {
     let values: Vec<Option<(f64, String)>> = options.iter().map(|option| sole_number(option)).collect();
     if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1)
-        || pool.question.ask() == Ask::Time
+        || pool.question.ask() == AnswerKind::Time
     {
         return None;
     }
     let told = candidates.iter().find_map(|candidate| match &candidate.value {
-        Value::Number(number, unit) => Some((*number, unit.clone(), candidate)),
+        CandidateValue::Number(number, unit) => Some((*number, unit.clone(), candidate)),
         _ => None,
     })?;
     let support = values

@@ -1,14 +1,14 @@
 //! Weighs options that are times.
 
 use super::{MIN_SUPPORT, OptionWeights};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::{Tense, WholeTime};
 use crate::recall::answerers::counts::counted_events;
 use crate::recall::answerers::order::rests;
 use crate::recall::answerers::rank::rank;
 use crate::recall::answerers::times::occurrences;
-use crate::recall::candidate::{Candidate, Value};
+use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::content::Content;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::quantities;
@@ -66,11 +66,11 @@ pub(super) fn weigh_by_time(
         return Ok(Some(OptionWeights { support, evidence, speaks: Vec::new(), by: "times of each" }));
     }
     let told = candidates.iter().find_map(|candidate| match &candidate.value {
-        Value::Times(spans) => Some((spans.clone(), candidate.evidence.clone())),
+        CandidateValue::Times(spans) => Some((spans.clone(), candidate.evidence.clone())),
         _ => None,
     });
     let (spans, evidence) = match told {
-        Some((spans, evidence)) if question.ask() == Ask::Time => (spans, evidence),
+        Some((spans, evidence)) if question.ask() == AnswerKind::Time => (spans, evidence),
         _ => {
             let mut found = occurrences(pool, pooled)?;
             found.retain(|found| !lacks_asked_thing(question, &found.reading));

@@ -5,7 +5,7 @@ use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word};
 use crate::recall::answerers::rank::rank;
 use crate::recall::calibration;
-use crate::recall::candidate::{Candidate, Value};
+use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::content::Content;
 use crate::recall::nearest;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -250,8 +250,8 @@ fn moment_cosine(pool: &EventPool<'_>, looked: &[RetrievedEvent], vector: &[f32]
 /// Adds what a layer's answer says about each option.
 fn add_candidate_features(candidate: &Candidate, options: &[String], contents: &[Content], speaks: &mut [Speaks]) {
     let said = match &candidate.value {
-        Value::List(items) => items.join(", "),
-        Value::Truth(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
+        CandidateValue::List(items) => items.join(", "),
+        CandidateValue::Truth(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         _ => candidate.text.clone(),
     };
     let (words, _) = parse(&said, &[]);
@@ -259,7 +259,7 @@ fn add_candidate_features(candidate: &Candidate, options: &[String], contents: &
         words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
     for ((option, content), speaks) in options.iter().zip(contents).zip(speaks) {
         let held = content.share_of_lemmas(&lemmas);
-        let truth = matches!(&candidate.value, Value::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
+        let truth = matches!(&candidate.value, CandidateValue::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
         let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(option.trim());
         let share = if truth || exactly { 1.0 } else { held };
         let says = candidate.confidence * share;

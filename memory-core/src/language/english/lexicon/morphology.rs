@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::memo::Memo;
-use super::part_of_speech::{PartOfSpeech, Parts};
+use super::part_of_speech::{PartOfSpeech, PartShares};
 use super::table::{Table, table};
 
 /// Maximum length of a word, in bytes. No lemma or form of the table is longer.
@@ -176,12 +176,12 @@ fn add_phrase_candidates(word: &str, found: &mut Vec<LemmaCandidate>) {
 ///
 /// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare homographs
 /// ("in" the unit); see [`PartOfSpeech`].
-pub(crate) fn parts_of_speech(word: &str) -> Parts {
+pub(crate) fn parts_of_speech(word: &str) -> PartShares {
     let mut weights = [0.0; 4];
     for candidate in lemma_candidates(word) {
         weights[candidate.part as usize] += candidate.weight;
     }
-    Parts::from_weights(weights)
+    PartShares::from_weights(weights)
 }
 
 /// The likeliest lemma of `word` as `part`: "mice" is "mouse", "ran" is "run", "washing machines" is "washing machine".

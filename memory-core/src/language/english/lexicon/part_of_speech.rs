@@ -25,13 +25,13 @@ impl PartOfSpeech {
     }
 }
 
-/// What parts of speech a word can be, the likeliest first, each with its share of the word's uses in 255ths.
+/// The possible parts of speech of a word, the most likely first, each with its share of the word's uses in 255ths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Parts {
+pub(crate) struct PartShares {
     entries: [Option<(PartOfSpeech, u8)>; 4],
 }
 
-impl Parts {
+impl PartShares {
     /// Shares in proportion to `weights` (in the order of [`PartOfSpeech::ALL`]).
     pub(super) fn from_weights(weights: [f32; 4]) -> Self {
         let total: f32 = weights.iter().sum();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Ask, ParsedQuestion, is_request_verb};
+use super::{AnswerKind, ParsedQuestion, is_request_verb};
 use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
@@ -67,7 +67,7 @@ fn asks_what_went_on(words: &[&str]) -> bool {
 }
 
 /// Returns the kind of answer.
-pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
+pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
     let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
@@ -84,17 +84,17 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
         || (has(&["going", "on"]) || asks_what_went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
-        return Ask::Summary;
+        return AnswerKind::Summary;
     }
     if has(&["what", "happened"])
         && asked.cue.is_none()
         && asked.clause.objects.is_empty()
         && asked.clause.adjuncts.is_empty()
     {
-        return Ask::Summary;
+        return AnswerKind::Summary;
     }
     if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
-        return Ask::Change;
+        return AnswerKind::Change;
     }
     let changes =
         any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
@@ -106,7 +106,7 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
             matches!(asking.word.as_str(), "what" | "how")
         })
     {
-        return Ask::Change;
+        return AnswerKind::Change;
     }
     let Some(asking) = asked.clause.asking.clone() else {
         let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
@@ -117,10 +117,10 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
             asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
             let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
             return match object {
-                "colour" | "color" | "name" | "number" => Ask::Thing,
-                "step" => Ask::Way,
-                _ if first.has_text("describe") => Ask::Description,
-                _ => Ask::Thing,
+                "colour" | "color" | "name" | "number" => AnswerKind::Thing,
+                "step" => AnswerKind::Way,
+                _ if first.has_text("describe") => AnswerKind::Description,
+                _ => AnswerKind::Thing,
             };
         }
         if asked.clause.inverted
@@ -131,55 +131,55 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
                     || word.lemma == "do"
             })
         {
-            return if asked.alternatives.len() > 1 { Ask::Thing } else { Ask::Truth };
+            return if asked.alternatives.len() > 1 { AnswerKind::Thing } else { AnswerKind::Truth };
         }
-        return Ask::Description;
+        return AnswerKind::Description;
     };
     // "What does he do for a living?" asks what he is.
     if asking.word == "what" && has(&["for", "a", "living"]) {
-        return Ask::Thing;
+        return AnswerKind::Thing;
     }
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
     let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let verb = verb.as_str();
     match asking.word.as_str() {
-        "who" | "whom" if verb == "belong" => Ask::Owner,
-        "who" | "whom" | "whoever" => Ask::Person,
+        "who" | "whom" if verb == "belong" => AnswerKind::Owner,
+        "who" | "whom" | "whoever" => AnswerKind::Person,
         // "Whose turn is it to cook?" asks who cooks.
         "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && has(&["it", "to"]) => {
             asked.subject_is_asked = true;
             asked.habitual = true;
             asked.report = asked.class.take().map(|class| class.range);
-            Ask::Person
+            AnswerKind::Person
         }
-        "whose" => Ask::Owner,
+        "whose" => AnswerKind::Owner,
         // "Where have you swept?" asks for the rooms that were.
         "where" if asks_cleaned_object(&asked.clause) => {
             asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common_noun("room") });
-            Ask::Thing
+            AnswerKind::Thing
         }
-        "where" | "whereabouts" => Ask::Place,
-        "when" => Ask::Time,
-        "why" => Ask::Reason,
+        "where" | "whereabouts" => AnswerKind::Place,
+        "when" => AnswerKind::Time,
+        "why" => AnswerKind::Reason,
         "how" => match asking.degree.as_deref() {
-            Some("often") => Ask::Times,
-            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => Ask::Times,
-            Some("many") => Ask::Count,
-            Some("much") => Ask::Amount,
-            Some("long") => Ask::Length,
+            Some("often") => AnswerKind::Times,
+            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => AnswerKind::Times,
+            Some("many") => AnswerKind::Count,
+            Some("much") => AnswerKind::Amount,
+            Some("long") => AnswerKind::Length,
             Some(
                 "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
                 | "large" | "fast",
-            ) => Ask::Amount,
+            ) => AnswerKind::Amount,
             _ => {
                 let subject = asked.clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
                 let auxiliary = asked.clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
                 let anybody =
                     matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
                 if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") {
-                    Ask::Way
+                    AnswerKind::Way
                 } else {
-                    Ask::Description
+                    AnswerKind::Description
                 }
             }
         },
@@ -192,7 +192,7 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
                 && asked.clause.subject.is_some()
                 && (matches!(verb, "cost" | "charge" | "weigh" | "pay" | "quote") || comes_to())
             {
-                return Ask::Amount;
+                return AnswerKind::Amount;
             }
             let class = class_noun(asked, &asking, noun);
             match class.as_str() {
@@ -200,32 +200,34 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> Ask {
                 | "age" | "percentage" | "level" | "volume"
                     if !subject_acts(asked) =>
                 {
-                    Ask::Amount
+                    AnswerKind::Amount
                 }
                 "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
-                | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
-                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => Ask::Thing,
-                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => Ask::Place,
-                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,
-                "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
-                _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
+                | "afternoon" | "night" | "o'clock" | "moment" => AnswerKind::Time,
+                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
+                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => {
+                    AnswerKind::Place
+                }
+                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
+                "step" if has(&["come", "next"]) || any(&["next"]) => AnswerKind::Next,
+                _ if noun.is_empty() && has(&["what", "now"]) => AnswerKind::Next,
                 _ if noun.is_empty()
                     && (has(&["comes", "next"])
                         || has(&["come", "next"])
                         || has(&["next", "step"])
                         || has(&["do", "next"])) =>
                 {
-                    Ask::Next
+                    AnswerKind::Next
                 }
                 _ if noun.is_empty()
                     && asked.clause.objects.is_empty()
                     && (verb == "do" || verb == "get" && any(&["done"])) =>
                 {
-                    Ask::Action
+                    AnswerKind::Action
                 }
-                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
-                _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
-                _ => Ask::Thing,
+                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => AnswerKind::Time,
+                _ if noun.is_empty() && class.is_empty() && verb == "happen" => AnswerKind::Action,
+                _ => AnswerKind::Thing,
             }
         }
     }

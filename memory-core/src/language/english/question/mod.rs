@@ -19,7 +19,7 @@ use super::tag::{Tag, Word};
 
 /// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum AnswerKind {
     /// Where something is or happened.
     Place,
     /// When something was or will be.
@@ -101,7 +101,7 @@ pub(crate) struct Comparison {
 pub(crate) struct ParsedQuestion {
     pub words: Vec<Word>,
     pub sentences: Vec<Sentence>,
-    pub ask: Ask,
+    pub ask: AnswerKind,
     /// The asking clause.
     pub clause: Clause,
     /// Byte range of the asking sentence without its cue.
@@ -178,7 +178,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     let mut asked = ParsedQuestion {
         addressee: called,
         report: None,
-        ask: Ask::Description,
+        ask: AnswerKind::Description,
         class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
         subject_is_asked: asks_subject(&clause),
         negated: is_negated(&words, &main),

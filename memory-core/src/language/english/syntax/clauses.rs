@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use super::phrases::Phrase;
+use super::phrases::SyntaxPhrase;
 use super::{Clause, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, is_one_of};
 
 /// Returns whether a verb follows whose subject a noun here would be.
-fn is_followed_by_verb(noun: &NounPhrase, rest: &[Phrase]) -> bool {
+fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
     // "Ben sings and we clap": the base form is finite.
     let plain = matches!(noun.head.as_str(), "i" | "we" | "they");
     for phrase in rest {
         match phrase {
-            Phrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
-            Phrase::Complement(..) => {}
+            SyntaxPhrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
+            SyntaxPhrase::Complement(..) => {}
             _ => return false,
         }
     }
@@ -21,7 +21,7 @@ fn is_followed_by_verb(noun: &NounPhrase, rest: &[Phrase]) -> bool {
 }
 
 /// Builds clauses from phrases.
-pub(super) fn build_clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
+pub(super) fn build_clauses(phrases: Vec<SyntaxPhrase>) -> Vec<Clause> {
     let mut done: Vec<Clause> = Vec::new();
     let mut current = Clause::default();
     let mut link: Option<String> = None;
@@ -30,22 +30,22 @@ pub(super) fn build_clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
         let rest = &phrases[place + 1..];
         let range = phrase_range(phrase);
         match phrase {
-            Phrase::Comma => {
+            SyntaxPhrase::Comma => {
                 comma = true;
                 continue;
             }
-            Phrase::Link(word) => {
+            SyntaxPhrase::Link(word) => {
                 link = Some(word.clone());
                 continue;
             }
-            Phrase::Asking(asking) => {
+            SyntaxPhrase::Asking(asking) => {
                 if !is_empty(&current) {
                     done.push(std::mem::take(&mut current));
                 }
                 current.link = link.take();
                 current.asking = Some(asking.clone());
             }
-            Phrase::Noun(noun) => {
+            SyntaxPhrase::Noun(noun) => {
                 let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "What did the nails and hinges cost?": a subject that is not yet whole.
@@ -66,7 +66,7 @@ pub(super) fn build_clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     && noun.kind == NounKind::Name
                     && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
                     && !current.objects.is_empty()
-                    && matches!(rest.first(), Some(Phrase::Noun(object))
+                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(object))
                         if object.determiner.is_some() || object.kind == NounKind::Number);
                 // "38.5, the fever is back": the number says something by itself.
                 let apart = comma
@@ -108,20 +108,20 @@ pub(super) fn build_clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     current.objects.push(noun.clone());
                 }
             }
-            Phrase::Adjunct(adjunct) => {
+            SyntaxPhrase::Adjunct(adjunct) => {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "…, but in the yard it is fine": what stands before a subject belongs to it.
                 let before_subject = (link.is_some() || comma)
-                    && matches!(rest.first(), Some(Phrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
-                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)));
+                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
+                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, SyntaxPhrase::Verb(_)));
                 if (subordinate || before_subject) && current.verb.is_some() {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                 }
                 current.adjuncts.push(adjunct.clone());
             }
-            Phrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
-            Phrase::Verb(verb) => {
+            SyntaxPhrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
+            SyntaxPhrase::Verb(verb) => {
                 // "Nora, open the door": whom the speaker calls does nothing.
                 let called = comma
                     && link.is_none()
@@ -250,13 +250,13 @@ fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
     }
 }
 
-fn phrase_range(phrase: &Phrase) -> Option<Range<usize>> {
+fn phrase_range(phrase: &SyntaxPhrase) -> Option<Range<usize>> {
     match phrase {
-        Phrase::Noun(noun) => Some(noun.range.clone()),
-        Phrase::Verb(verb) => Some(verb.range.clone()),
-        Phrase::Adjunct(adjunct) => Some(adjunct.range.clone()),
-        Phrase::Complement(_, range) => Some(range.clone()),
-        Phrase::Asking(asking) => Some(asking.range.clone()),
-        Phrase::Link(_) | Phrase::Comma => None,
+        SyntaxPhrase::Noun(noun) => Some(noun.range.clone()),
+        SyntaxPhrase::Verb(verb) => Some(verb.range.clone()),
+        SyntaxPhrase::Adjunct(adjunct) => Some(adjunct.range.clone()),
+        SyntaxPhrase::Complement(_, range) => Some(range.clone()),
+        SyntaxPhrase::Asking(asking) => Some(asking.range.clone()),
+        SyntaxPhrase::Link(_) | SyntaxPhrase::Comma => None,
     }
 }

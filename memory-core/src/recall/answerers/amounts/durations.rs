@@ -8,7 +8,7 @@ use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{TimeRelation, ToldTime, say_length, say_period};
 use crate::recall::answerers::counts::counted_events;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
@@ -41,7 +41,7 @@ pub(super) fn told_duration(question: &Question<'_>, pooled: &[RetrievedEvent]) 
     Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: amount_signals(question, found, pooled),
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -109,7 +109,7 @@ pub(in crate::recall::answerers) fn answer_duration(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: say_length(total),
-        value: Value::Number(total.as_secs_f64(), "s".into()),
+        value: CandidateValue::Number(total.as_secs_f64(), "s".into()),
         signals: amount_signals(question, found, pooled),
         evidence: vec![(**found).clone()],
         confidence: 0.0,

@@ -3,7 +3,7 @@
 use super::states_age;
 use crate::language::english::closed::AMBIGUOUS_MONEY_UNITS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, lemma};
 use crate::recall::content::word_similarity;
@@ -28,7 +28,7 @@ pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static 
     let much = asking.is_some_and(|asking| asking.degree.as_deref() == Some("much") && asking.noun.is_none());
     let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     // "What did it come to?"
-    let comes_to = verb == "come" && question.ask() == Ask::Amount;
+    let comes_to = verb == "come" && question.ask() == AnswerKind::Amount;
     class.or((price || comes_to || much && is).then_some("monetary_unit"))
 }
 

@@ -8,7 +8,7 @@ use crate::index::words;
 use crate::language::english::question::Occurrence;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -65,7 +65,7 @@ pub(super) fn first_planned_time(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Times(vec![span]),
+        value: CandidateValue::Times(vec![span]),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
@@ -114,7 +114,7 @@ pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) ->
     Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&say_period(time, &question.now)),
-        value: Value::Times(vec![time]),
+        value: CandidateValue::Times(vec![time]),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
@@ -247,7 +247,7 @@ pub(in crate::recall::answerers) fn told_future_time(
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Times(vec![span]),
+        value: CandidateValue::Times(vec![span]),
         signals: Signals {
             coverage: newest.coverage.of_content,
             cosine: newest.cosine.unwrap_or(0.0),

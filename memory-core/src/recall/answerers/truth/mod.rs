@@ -5,12 +5,12 @@ mod state;
 mod whereabouts;
 
 use crate::ReadError;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::answerers::{absent, apart, kin};
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::corrections::CorrectedStatement;
 use crate::recall::denial::excluding_event;
 use crate::recall::likeness::best_phrase_similarity;
@@ -45,7 +45,7 @@ pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
 ) -> Result<Option<Candidate>, ReadError> {
-    debug_assert_eq!(pool.question.ask(), Ask::Truth);
+    debug_assert_eq!(pool.question.ask(), AnswerKind::Truth);
     for verdict in METHODS_BY_CERTAINTY {
         if let Some(candidate) = verdict(pool, pooled)? {
             return Ok(Some(candidate));
@@ -144,7 +144,7 @@ fn verdict_candidate(
     Candidate {
         layer: Layer::Episodes,
         text: format!("{}: {}", if yes { "Yes" } else { "No" }, quotation(found, question)),
-        value: Value::Truth(yes),
+        value: CandidateValue::Truth(yes),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),

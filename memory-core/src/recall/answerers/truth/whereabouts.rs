@@ -4,7 +4,7 @@ use super::verdict_candidate;
 use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::{places, times};
-use crate::recall::candidate::{Candidate, Value};
+use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::is_person;
@@ -30,7 +30,9 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
         return Ok(None);
     }
     let Some(told) = times::told_future_time(pool, pooled)? else { return Ok(None) };
-    let (Value::Times(spans), Some(event)) = (&told.value, told.evidence.first().cloned()) else { return Ok(None) };
+    let (CandidateValue::Times(spans), Some(event)) = (&told.value, told.evidence.first().cloned()) else {
+        return Ok(None);
+    };
     let Some(span) = spans.first() else { return Ok(None) };
     let zone = question.now.time_zone();
     let minute = |at: Timestamp| {
