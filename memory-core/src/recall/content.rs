@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use self::frame::{FRAME_WORDS, LIGHT_VERBS};
+use self::frame::{FRAME_WORDS, LIGHT_VERBS, MEDIA};
 pub(super) use self::similarity::{verb_similarity, word_similarity};
 use super::reading::{ParsedEvent, is_content_word};
 use crate::index::Search;
@@ -97,8 +97,16 @@ impl Content {
             |word: &Word| ranges.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
         let chosen: Vec<&Word> = words.iter().filter(|word| is_content_word(word) && inside(word)).collect();
         let mut items: Vec<ContentItem> = Vec::new();
+        let frames =
+            |word: &Word| FRAME_WORDS.contains(&word.lemma.as_str()) || FRAME_WORDS.contains(&word.text.as_str());
+        // "What was the film about?" means a film that was told of, unless it can only mean the recording.
+        let bare = chosen.iter().all(|word| frames(word));
+        let is_told = |word: &Word| {
+            bare && MEDIA.contains(&word.lemma.as_str())
+                && search.terms(&word.lemma).iter().any(|term| term.documents > 0)
+        };
         for (at, word) in chosen.iter().enumerate() {
-            if FRAME_WORDS.contains(&word.lemma.as_str()) || FRAME_WORDS.contains(&word.text.as_str()) {
+            if frames(word) && !is_told(word) {
                 continue;
             }
             // "In front of you" is wherever the robot looks.

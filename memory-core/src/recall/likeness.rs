@@ -61,13 +61,14 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
             value *= if other { CONFLICTING_MODIFIER_FACTOR } else { MISSING_MODIFIER_FACTOR };
         }
     }
-    for word in owner {
-        let best = told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max);
-        if best < MIN_HEAD_SIMILARITY {
-            let speaker = reading.event.entity.as_deref().map(name_phrase);
-            let by_owner = speaker.is_some_and(|speaker| speaker.lemmas().contains(&word));
-            value *= if by_owner { 0.97 } else { 0.9 };
-        }
+    // A thing may be told without its owner, whose title is no other owner.
+    let is_missing = |word: &&str| {
+        told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max) < MIN_HEAD_SIMILARITY
+    };
+    if owner.iter().any(is_missing) {
+        let speaker = reading.event.entity.as_deref().map(name_phrase);
+        let by_owner = speaker.is_some_and(|speaker| owner.iter().all(|word| speaker.lemmas().contains(word)));
+        value *= if by_owner { 0.97 } else { 0.9 };
     }
     // A more specific phrase may name another thing of the kind.
     let asked_words: Vec<&str> = asked.lemmas();

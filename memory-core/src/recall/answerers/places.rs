@@ -1,5 +1,6 @@
 //! Answers where something is, was, or was before: the latest place that an event reports.
 
+use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -34,6 +35,10 @@ const MIN_DEED_SIMILARITY: f32 = 0.6;
 const MAX_MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
 /// Maximum number of events of the thing that are read.
 const MAX_THING_EVENTS: usize = 200;
+
+/// Verbs that move a thing or somebody to a place.
+const MOVING_VERBS: &[&str] =
+    &["bring", "carry", "come", "drive", "fetch", "go", "move", "put", "send", "ship", "take", "walk"];
 
 /// A reported place of the thing.
 struct PlaceReport {
@@ -80,6 +85,9 @@ pub(in crate::recall) fn answer(
         };
         let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
         for place in found.reading.places().into_iter().chain(origins(&found.reading).filter(|_| at_home)) {
+            if question.tense != Tense::Future && is_proposed(&place, &found.reading) {
+                continue;
+            }
             let mut value = reference_certainty(&thing, &place.thing, &found, &called);
             // A robot charges at its dock.
             if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
@@ -196,6 +204,16 @@ pub(in crate::recall) fn answer(
             format!("the latest of {} places told of it", stays.len())
         },
     }))
+}
+
+/// Returns whether somebody only proposes to move the thing to a place: "I could take it to the workshop".
+fn is_proposed(place: &ThingPlace, reading: &ParsedEvent) -> bool {
+    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start);
+    clause.and_then(|clause| clause.verb.as_ref()).is_some_and(|verb| {
+        let proposes =
+            matches!(verb.modal.as_deref(), Some("can" | "could" | "may" | "might" | "should" | "would" | "must"));
+        proposes && !verb.passive && is_one_of(&verb.lemma, MOVING_VERBS)
+    })
 }
 
 /// Returns the deed whose place is asked for: "where does she like to paint?" asks where she paints.

@@ -165,6 +165,9 @@ pub(super) const FRAME_WORDS: &[&str] = &[
     "initially",
 ];
 
+/// Words for a recording, which may also name something that was told of.
+pub(super) const MEDIA: &[&str] = &["picture", "recording", "video", "film", "clip"];
+
 /// Endings that derive one word from another.
 pub(super) const DERIVATIONAL_ENDINGS: &[&str] = &[
     "", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish",

@@ -9,7 +9,7 @@ mod kind;
 use std::ops::Range;
 
 use self::alternatives::{asks_among_options, find_alternatives, quotations};
-use self::asides::without_asides;
+use self::asides::{asks_whether, without_asides};
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
@@ -139,6 +139,8 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     let sentence = sentences.get(place).cloned().unwrap_or_default();
     let mut cue = take_cue(&words, &sentence).or_else(|| preceding_statement(&words, &sentences, place));
     let mut clause = asking_clause(&sentence, cue.as_ref());
+    // "Can you tell me whether the stove is on?" asks what "is the stove on?" does.
+    clause.inverted |= clause.asking.is_none() && asks_whether(text);
     // "What does she do every morning?": how often is no object.
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();

@@ -132,8 +132,20 @@ fn is_base_form(word: &str) -> bool {
     lexicon::lemma(word, PartOfSpeech::Verb) == Some(word) && !UNMARKED_PASTS.contains(&word)
 }
 
+/// Returns whether a clause announces a change: "the lesson has been moved", "I've got the job". A report of the past
+/// does not: "he moved it on Monday".
+pub(super) fn announces_change(tokens: &[TimeToken]) -> bool {
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let perfect = words.iter().enumerate().any(|(place, word)| match *word {
+        "has" | "have" | "ve" => TenseCursor { words: &words, tokens, place, timed: false }.has_participle(),
+        "s" => matches!(words.get(place + 1), Some(&("been" | "got"))),
+        _ => false,
+    });
+    perfect && !words.iter().any(|word| matches!(*word, "yesterday" | "ago" | "last"))
+}
+
 /// Returns whether some words contain a time of a possible plan: "on Tuesday", "at ten", "in two days", "tonight".
-fn names_planned_time(tokens: &[TimeToken]) -> bool {
+pub(super) fn names_planned_time(tokens: &[TimeToken]) -> bool {
     let word = |place: usize| tokens.get(place).map_or("", |token| token.text.as_str());
     (0..tokens.len()).any(|place| {
         let (first, second) = (word(place), word(place + 1));
@@ -165,7 +177,9 @@ fn is_arranged(words: &[&str]) -> bool {
         let put = pair.0 == "put"
             && matches!(pair.1, "on" | "down")
             && words[..place].iter().any(|word| matches!(*word, "been" | "was" | "is"));
-        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back")).then_some(false).or(put.then_some(true))
+        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back" | "off"))
+            .then_some(false)
+            .or(put.then_some(true))
     };
     let arranged =
         words.iter().enumerate().find_map(|(place, word)| Some((place, to(word).or_else(|| forward(place))?)));

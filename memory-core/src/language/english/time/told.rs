@@ -5,7 +5,7 @@ use std::ops::Range;
 use jiff::Zoned;
 
 use super::parser::{Parser, ParserMode};
-use super::tense::read_tense;
+use super::tense::{announces_change, names_planned_time, read_tense};
 use super::tokens::{Separator, TimeToken, tokenise};
 use super::{Tense, TimeRelation};
 use crate::TimeSpan;
@@ -73,7 +73,8 @@ pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime>
     told
 }
 
-/// Returns the first byte and the tense of each clause.
+/// Returns the first byte and the tense of each clause. A clause without a verb has the tense of the one before it, or is yet to
+/// come after an announcement.
 fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
     let tokens = tokenise(text);
     let begins = |place: usize| {
@@ -84,13 +85,18 @@ fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
     };
     let mut clauses: Vec<(usize, Tense)> = Vec::new();
     let mut before = None;
+    let mut announced = false;
     let mut first = 0;
     for place in 1..=tokens.len() {
         if place < tokens.len() && !begins(place) {
             continue;
         }
-        let told = read_tense(&tokens[first..place]);
-        before = told.or(before);
+        let clause = &tokens[first..place];
+        let told = read_tense(clause);
+        // "The concert has been moved. Sunday at four.": what has just changed is followed by what is to come.
+        let ahead = announced && told.is_none() && clause[0].gap == Separator::Stop && names_planned_time(clause);
+        before = if ahead { Some(Tense::Future) } else { told.or(before) };
+        announced = if told.is_some() { announces_change(clause) } else { announced };
         clauses.push((if first == 0 { 0 } else { tokens[first].start }, before.unwrap_or(Tense::Present)));
         first = place;
     }

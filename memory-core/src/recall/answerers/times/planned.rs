@@ -6,13 +6,20 @@ use super::{
 };
 use crate::index::words;
 use crate::language::english::question::Occurrence;
+use crate::language::english::syntax::Clause;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
+use crate::recall::reading::ParsedEvent;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
+
+/// Coverage relative to the best statement from which on a later one speaks of the same appointment.
+const MIN_LATER_COVERAGE: f32 = 0.55;
+/// The same for a statement that reports a rescheduling and names the thing by its head.
+const MIN_RESCHEDULED_COVERAGE: f32 = 0.3;
 
 /// Returns whether a question asks for the plan before a rescheduling: "when was it to be at first?", "when was it
 /// going to be?".
@@ -136,11 +143,29 @@ pub(super) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
         before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)
     };
-    let moves = |lemma: &str| matches!(lemma, "move" | "postpone" | "shift" | "reschedule" | "change" | "delay");
-    let moved = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| moves(&verb.lemma));
-    moved
+    reports_rescheduling(reading)
         && behind(time, "from")
         && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
+}
+
+/// Returns whether an event reports that something takes place at another time than planned.
+fn reports_rescheduling(reading: &ParsedEvent) -> bool {
+    let puts_off = |clause: &Clause| {
+        words(reading.text(&clause.range)).any(|word| matches!(word.as_str(), "off" | "back" | "forward"))
+    };
+    reading.clauses().any(|clause| {
+        clause.verb.as_ref().is_some_and(|verb| match verb.lemma.as_str() {
+            "move" | "postpone" | "shift" | "reschedule" | "change" | "delay" => true,
+            "put" | "push" | "bring" => puts_off(clause),
+            _ => false,
+        })
+    })
+}
+
+/// Returns whether an event names the thing of a question by its head alone: "the lesson" for "my piano lesson".
+fn names_head(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let Some(thing) = question.named.first() else { return false };
+    reading.lemmas.iter().any(|(lemma, _)| *lemma == thing.head)
 }
 
 /// Answers with a told future time. The latest statement about a thing holds.
@@ -166,8 +191,12 @@ pub(in crate::recall::answerers) fn told_future_time(
         return Ok(None);
     }
     // The latest statement about the thing holds, if it matches about as well.
-    let mut meant: Vec<&RetrievedEvent> =
-        all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
+    let matches = |found: &RetrievedEvent| {
+        let rescheduled = reports_rescheduling(&found.reading) && names_head(question, &found.reading);
+        let least = if rescheduled { MIN_RESCHEDULED_COVERAGE } else { MIN_LATER_COVERAGE };
+        found.coverage.of_content >= least * best
+    };
+    let mut meant: Vec<&RetrievedEvent> = all.iter().filter(|found| useful(found) && matches(found)).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
     // "Until when?" asks for the end that is told.
