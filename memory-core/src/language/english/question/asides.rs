@@ -112,33 +112,37 @@ const COUNT_WORDS: &[&str] = &["a", "one", "two", "three", "few", "a few", "some
 
 /// Returns whether an indirect question asks for yes or no: "could you tell me whether the stove is on?".
 pub(super) fn asks_whether(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    find_request(&lower).is_some_and(|request| {
-        let last = lower[request].split_whitespace().next_back();
+    let rest = blank_fillers(text).to_ascii_lowercase();
+    find_request(&rest).is_some_and(|request| {
+        let last = rest[request].split_whitespace().next_back();
         last.is_some_and(|word| WHETHER.contains(&word))
     })
 }
 
 /// Returns the question with its asides blanked out, so that positions stay valid. `None` without asides.
 pub(super) fn without_asides(text: &str) -> Option<String> {
+    let mut rest = blank_fillers(text);
+    if let Some(request) = find_request(&rest.to_ascii_lowercase()) {
+        rest.replace_range(request.clone(), &" ".repeat(request.len()));
+    }
+    (rest != text && !rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(rest)
+}
+
+/// Blanks out the source, the form of the answer, and fillers.
+fn blank_fillers(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| find_phrase(&lower, filler)).collect();
     aside.extend(find_attribution(&lower));
     aside.extend(find_answer_form(&lower));
-    aside.extend(find_request(&lower));
-    if aside.is_empty() {
-        return None;
-    }
-    let mut blank = text.as_bytes().to_vec();
+    let mut rest = text.to_owned();
     for range in aside {
         // A comma that parted it parts nothing now.
         let from = lower[..range.start].trim_end().strip_suffix(',').map_or(range.start, str::len);
         let behind = lower[range.end..].find(|c: char| c != ' ').map_or(range.end, |at| range.end + at);
         let to = if lower[behind..].starts_with(',') { behind + 1 } else { range.end };
-        blank[from..to].fill(b' ');
+        rest.replace_range(from..to, &" ".repeat(to - from));
     }
-    let blank = String::from_utf8(blank).ok()?;
-    (!blank.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(blank)
+    rest
 }
 
 /// Returns the range of some words as whole words.

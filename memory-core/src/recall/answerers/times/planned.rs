@@ -6,7 +6,6 @@ use super::{
 };
 use crate::index::words;
 use crate::language::english::question::Occurrence;
-use crate::language::english::syntax::Clause;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
@@ -148,18 +147,27 @@ pub(super) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
         && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
 }
 
-/// Returns whether an event reports that something takes place at another time than planned.
+/// Returns whether an event reports that something takes place at another time than planned. The words decide, because
+/// "the lesson's put off" may also be read as somebody's put.
 fn reports_rescheduling(reading: &ParsedEvent) -> bool {
-    let puts_off = |clause: &Clause| {
-        words(reading.text(&clause.range)).any(|word| matches!(word.as_str(), "off" | "back" | "forward"))
-    };
-    reading.clauses().any(|clause| {
-        clause.verb.as_ref().is_some_and(|verb| match verb.lemma.as_str() {
-            "move" | "postpone" | "shift" | "reschedule" | "change" | "delay" => true,
-            "put" | "push" | "bring" => puts_off(clause),
-            _ => false,
-        })
+    let puts_off = words(&reading.event.text).any(|word| matches!(word.as_str(), "off" | "back" | "forward"));
+    reading.lemmas.iter().any(|(lemma, _)| match lemma.as_str() {
+        "move" | "postpone" | "shift" | "reschedule" | "change" | "delay" => true,
+        "put" | "push" | "bring" => puts_off,
+        _ => false,
     })
+}
+
+/// Returns where the last self-correction of a spoken text begins: "on Friday. No, on Monday."
+fn self_correction(reading: &ParsedEvent) -> Option<usize> {
+    let begins = |range: &std::ops::Range<usize>| {
+        let text = reading.text(range).to_lowercase();
+        ["no,", "no wait", "wait,", "sorry,", "i mean", "or rather", "hang on"]
+            .iter()
+            .any(|start| text.starts_with(start))
+    };
+    let starts = reading.sentences.iter().map(|sentence| sentence.range.clone()).filter(begins);
+    starts.map(|range| range.start).filter(|start| *start > 0).max()
 }
 
 /// Returns whether an event names the thing of a question by its head alone: "the lesson" for "my piano lesson".
@@ -214,8 +222,17 @@ pub(in crate::recall::answerers) fn told_future_time(
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
-        let sentence = sentence_with_time(question, found);
-        for time in &found.reading.times {
+        // Who corrects themselves means the last time.
+        let corrected = self_correction(&found.reading);
+        let is_corrected = |time: &&ToldTime| corrected.is_none_or(|from| time.range.start >= from);
+        let mut times: Vec<&ToldTime> = found.reading.times.iter().filter(is_corrected).collect();
+        if times.is_empty() {
+            times = found.reading.times.iter().collect();
+        } else if corrected.is_some() {
+            times.reverse();
+        }
+        let sentence = if corrected.is_some() { None } else { sentence_with_time(question, found) };
+        for time in times {
             let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
             if elsewhere
                 || is_former_time(found, time)
