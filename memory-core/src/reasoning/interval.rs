@@ -65,6 +65,7 @@ pub(super) fn intervals(
     bound: Option<TimeSpan>,
     reader: &dyn Reader,
 ) -> Result<Vec<Interval>, ReadError> {
+    let bound = bound.map(around);
     let mut found = of_evidence(evidence, bound);
     let sample = sample(&found, bound, reader)?;
     let share = if sample.is_empty() { 1.0 } else { confidence.clamp(EVIDENCE_PRIOR, 0.95) };
@@ -77,6 +78,14 @@ pub(super) fn intervals(
     let each = (1.0 - share) / sample.len().max(1) as f32;
     found.extend(sample.into_iter().map(|interval| Interval { probability: each, ..interval }));
     Ok(found)
+}
+
+/// A moment with a margin: a span of no length shows nothing.
+fn around(bound: TimeSpan) -> TimeSpan {
+    if bound.end.since(bound.start) > MARGIN {
+        return bound;
+    }
+    TimeSpan { start: bound.start.saturating_sub(MARGIN), end: bound.end.saturating_add(MARGIN) }
 }
 
 /// Orders evidence by its place, which is how likely it was before, times how much likelier looking made the interval that it lies in. An
