@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::view::View;
+use crate::episodic::visited;
 use crate::language::english::space::spoken_place;
-use crate::recall::robot_stays::{stays_at, visits};
+use crate::recall::robot_stays::{is_presence, stays_at, visits};
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::PLACE;
 use crate::words::fold_name;
@@ -13,6 +14,8 @@ use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, 
 
 /// Maximum number of facts that are scanned.
 const MAX_FACTS: usize = 20_000;
+/// Maximum number of events of each place that tell when it was seen, the latest ones.
+const MAX_NAMINGS: usize = 32;
 /// Longest gap, in microseconds, between events of one visit to a place without a position.
 const MAX_VISIT_GAP_US: i64 = 60_000_000;
 
@@ -90,6 +93,31 @@ impl View {
             span: Some(span),
         };
         Ok(spoken.into_values().map(place).collect())
+    }
+
+    /// The latest times at which a place had its name where it is, each with the name that it has now: said, observed there, or
+    /// known from poses. What was derived from pictures names none.
+    pub(super) fn namings(&self) -> Result<Vec<(String, TimeSpan)>> {
+        let map = &self.published.positions.places;
+        let mut events: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for entry in self.tables.facets.range((PLACE, "", 0)..(PLACE + 1, "", 0))? {
+            let (key, _) = entry?;
+            let (_, name, event) = key.value();
+            events.entry(name.to_owned()).or_default().push(event);
+        }
+        let mut namings: Vec<(String, TimeSpan)> = Vec::new();
+        for event in events.values().flat_map(|events| events.iter().rev().take(MAX_NAMINGS)) {
+            let Some(event) = if_sound(self.find_event(crate::EventId(*event)))?.flatten() else { continue };
+            let derived = event.attributes.get("derived") == Some(&crate::Value::Bool(true));
+            if derived && visited(&event).is_none() || !is_presence(&event) {
+                continue;
+            }
+            let name = event.attributes.get("place").and_then(crate::Value::as_text).unwrap_or_default();
+            namings.push((map.current(name, event.span.start).to_owned(), event.span));
+        }
+        let spoken = self.tables.spoken_names()?;
+        namings.extend(spoken.into_iter().map(|(name, span)| (map.current(&name, span.start).to_owned(), span)));
+        Ok(namings)
     }
 
     /// The places that events name in their attribute, wherever they are.

@@ -1,10 +1,10 @@
 //! Which interval holds the answer, as what was seen in each says: Bayes' rule over the intervals.
 
 use crate::Modality;
-use crate::recall::looking::{Wanted, has_word, means};
+use crate::recall::looking::{Term, Wanted, has_word, means};
 
 use super::interval::Interval;
-use super::tools::{Reach, Sighting, SightingKind, Tool};
+use super::tools::{KnownPlace, Reach, Sighting, SightingKind, Tool};
 
 /// Minimum certainty at which a label means a word.
 const MIN_LABEL_MATCH: f32 = 0.6;
@@ -39,6 +39,7 @@ impl ToolReach {
         Self {
             terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
             beside: words.max(person).max(told) * UNNAMED_GAIN,
+            place: if reach.places.is_some() && wanted.place { UNNAMED_GAIN } else { 0.0 },
         }
     }
 }
@@ -54,6 +55,8 @@ pub(super) struct Belief {
     reach: Vec<(Tool, ToolReach)>,
     /// Share of an interval's speech of which memory has no words, by interval.
     wordless: Vec<f32>,
+    /// Share of an interval for which memory has no place, by interval.
+    placeless: Vec<f32>,
 }
 
 /// What a tool can contribute to a question.
@@ -63,11 +66,20 @@ struct ToolReach {
     terms: Vec<f32>,
     /// How likely it finds what the question asks for beside its terms: words that are said or written, a person.
     beside: f32,
+    /// How likely it finds the place that the question asks for, where memory has none.
+    place: f32,
 }
 
 impl Belief {
-    /// `wordless` is by interval the share of its speech of which memory has no words.
-    pub fn new(wanted: Wanted, intervals: &[Interval], wordless: Vec<f32>, tools: &[(Tool, Reach)]) -> Self {
+    /// `wordless` is by interval the share of its speech of which memory has no words, `placeless` that of it for which memory has no
+    /// place.
+    pub fn new(
+        wanted: Wanted,
+        intervals: &[Interval],
+        wordless: Vec<f32>,
+        placeless: Vec<f32>,
+        tools: &[(Tool, Reach)],
+    ) -> Self {
         let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
@@ -75,6 +87,7 @@ impl Belief {
             wanted,
             reach,
             wordless,
+            placeless,
         }
     }
 
@@ -85,7 +98,7 @@ impl Belief {
             SightingKind::Description => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
             SightingKind::Face => means("person", Modality::Visual, lemma),
-            SightingKind::Object | SightingKind::Scene | SightingKind::Sound => {
+            SightingKind::Object | SightingKind::Scene | SightingKind::Sound | SightingKind::Place => {
                 means(&sighting.label, sighting.kind.modality(), lemma)
             }
         };
@@ -102,9 +115,26 @@ impl Belief {
             SightingKind::Speech => self.wanted.said >= 1.0,
             SightingKind::Writing => self.wanted.written,
             SightingKind::Face => self.wanted.person,
+            SightingKind::Place => self.wanted.place,
             SightingKind::Description => true,
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => false,
         }
+    }
+
+    /// Whether the question asks for a place or names a known one.
+    pub fn asks_for_places(&self, known: &[KnownPlace]) -> bool {
+        let named = |place: &KnownPlace| self.means_term(&place.name, |_| true);
+        self.wanted.place || known.iter().any(named)
+    }
+
+    /// Whether the label of a picture's thing means a word of the question itself.
+    pub fn means_thing(&self, label: &str) -> bool {
+        self.means_term(label, |term| term.option.is_none())
+    }
+
+    fn means_term(&self, label: &str, counts: impl Fn(&Term) -> bool) -> bool {
+        let mut terms = self.wanted.terms.iter().filter(|term| counts(term));
+        terms.any(|term| means(label, Modality::Visual, &term.lemma) >= MIN_LABEL_MATCH)
     }
 
     /// How likely a thing that a label means is in an interval, before anything looked there: of the options one is.
@@ -120,7 +150,9 @@ impl Belief {
 
     /// Whether any tool may find any word of the question, or what it asks for.
     pub fn can_see_anything(&self) -> bool {
-        self.reach.iter().any(|(_, reach)| reach.beside > 0.0 || reach.terms.iter().any(|reached| *reached > 0.0))
+        self.reach
+            .iter()
+            .any(|(_, reach)| reach.beside.max(reach.place) > 0.0 || reach.terms.iter().any(|reached| *reached > 0.0))
     }
 
     fn reaches(&self, tool: Tool) -> Option<&ToolReach> {
@@ -147,7 +179,8 @@ impl Belief {
             Tool::Transcriber => self.wordless.get(interval).copied().unwrap_or(1.0),
             _ => 1.0,
         };
-        (sum.max(reach.beside) * share).min(1.0)
+        let place = reach.place * self.placeless.get(interval).copied().unwrap_or(0.0);
+        (sum.max(reach.beside).max(place) * share).min(1.0)
     }
 
     /// Notes what a tool with this recall found in an interval: term and probability.
@@ -161,6 +194,14 @@ impl Belief {
                 seen.probability = seen.probability.max(best.unwrap_or(0.0));
                 seen.recall = seen.recall.max(recall);
             }
+        }
+    }
+
+    /// Notes that a tool with this recall looked for the place of an interval, and whether it told one.
+    pub fn note_place(&mut self, interval: usize, tool: Tool, recall: f32, told: bool) {
+        let looked = self.reaches(tool).is_some_and(|reach| reach.place > 0.0);
+        if let Some(placeless) = self.placeless.get_mut(interval).filter(|_| looked) {
+            *placeless *= if told { 0.0 } else { 1.0 - recall };
         }
     }
 

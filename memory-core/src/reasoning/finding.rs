@@ -11,6 +11,7 @@ use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Val
 
 use super::beside::FIRST_FOUND_ID;
 use super::interval::Interval;
+use super::places;
 use super::tools::{Sighting, SightingKind, Tool};
 
 /// Minimum probability of a thing that the question names, for it to become an event ...
@@ -26,6 +27,11 @@ const MAX_READ_EVENTS: usize = 200;
 
 /// Events that memory holds of an interval.
 pub(super) struct KnownEvents(Vec<Event>);
+
+/// The id of the found event with a number.
+pub(super) fn id(number: usize) -> EventId {
+    EventId(FIRST_FOUND_ID + number as u64)
+}
 
 impl KnownEvents {
     /// # Errors
@@ -55,6 +61,11 @@ impl KnownEvents {
         }
     }
 
+    /// The things of the pictures.
+    pub fn objects(&self) -> impl Iterator<Item = &Event> {
+        self.0.iter().filter(|event| event.kind == Kind::Object)
+    }
+
     /// Whether memory has the words of most of a stretch of speech.
     fn has_words(&self, stream: StreamSpan) -> bool {
         let own = self.0.iter().filter(|event| event.kind == Kind::Text && event.origin == Origin::Perceived);
@@ -69,8 +80,8 @@ impl KnownEvents {
     fn has(&self, sighting: &Sighting) -> bool {
         match sighting.kind {
             SightingKind::Speech => return self.has_words(sighting.stream),
-            // It answers this question, whatever memory has.
-            SightingKind::Description => return false,
+            // It answers this question, whatever memory has. Of places `Places::has` knows.
+            SightingKind::Description | SightingKind::Place => return false,
             // Whose face it is, only the vector tells.
             SightingKind::Face => {
                 let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
@@ -140,6 +151,9 @@ pub(super) fn event(
         SightingKind::Writing => {
             attributes.insert("writing".to_owned(), text(label));
         }
+        SightingKind::Place => {
+            attributes.insert("place".to_owned(), text(label));
+        }
         SightingKind::Description => {}
         SightingKind::Speech => {
             attributes.insert("recognised".to_owned(), Value::Bool(true));
@@ -155,13 +169,16 @@ pub(super) fn event(
     attributes.insert(LOOKED_FOR.to_owned(), text(question));
     let stream = sighting.stream;
     Some(Event {
-        id: EventId(FIRST_FOUND_ID + number as u64),
+        id: id(number),
         episode: beside.episode,
         origin: Origin::Perceived,
         sender_id: None,
         kind: sighting.kind.event_kind(),
         modality: sighting.kind.modality(),
-        text: sighting.text.clone(),
+        text: match sighting.kind {
+            SightingKind::Place => places::sentence("robot", label),
+            _ => sighting.text.clone(),
+        },
         span: crate::TimeSpan { start: interval.wall(stream.start), end: interval.wall(stream.end) },
         stream: Some(stream),
         source: beside.source.clone(),

@@ -18,6 +18,7 @@ mod controller;
 mod finding;
 mod interval;
 mod options;
+mod places;
 mod policy;
 #[cfg(test)]
 mod tests;
@@ -30,13 +31,14 @@ use std::time::Duration;
 pub use crate::query::Effort;
 pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
 pub use options::{LoopAblation, ReasoningOptions};
-pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
+pub use tools::{KnownPlace, Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;
 use self::beside::Beside;
 use self::controller::MAX_LOOKS;
 use self::finding::KnownEvents;
 use self::interval::{Interval, by_interval, intervals};
+use self::places::Places;
 use self::policy::Choice;
 use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use crate::recall::{self, Reader};
@@ -224,6 +226,7 @@ pub(crate) fn reason(
         found: Vec::new(),
         vectors: Vec::new(),
         faces: BTreeMap::new(),
+        known_places: Places::default(),
         degraded: Vec::new(),
     };
     if options.ablation.without_focus {
@@ -232,12 +235,20 @@ pub(crate) fn reason(
         places.iter_mut().for_each(|place| place.probability = each);
     }
     let used = Tool::ALL.into_iter().filter(|tool| !options.ablation.without_tools.contains(tool));
-    let reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
+    let mut reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
+    state.known_places = views.read(|reader| {
+        let mut spaces: Vec<&str> = reach.iter().filter_map(|(_, reach)| reach.places.as_deref()).collect();
+        spaces.dedup();
+        Ok(Places::read(&spaces, &places, reader)?)
+    })?;
+    for (_, reach) in &mut reach {
+        state.known_places.add_names(reach);
+    }
     let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
         true => views.read(|reader| wordless(&places, reader))?,
         false => Vec::new(),
     };
-    let belief = Belief::new(wanted.clone(), &places, wordless, &reach);
+    let belief = Belief::new(wanted.clone(), &places, wordless, state.known_places.placeless(&places), &reach);
     let looks = wanted.can_be_perceived && !places.is_empty();
     if looks {
         let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));
@@ -278,6 +289,7 @@ struct Loop<'a> {
     vectors: Vec<Option<Vec<i16>>>,
     /// Vectors of faces, by their place in `found`.
     faces: BTreeMap<usize, SensedEmbedding>,
+    known_places: Places,
     degraded: Vec<String>,
 }
 
@@ -459,6 +471,7 @@ impl Loop<'_> {
             stream: interval.stream,
             pictures: self.options.pictures(tool, interval.length()),
             asked: &asked,
+            places: if belief.asks_for_places(self.known_places.known()) { self.known_places.known() } else { &[] },
             ceiling_bytes: self.sensory.ceiling_bytes,
             budget: self.end.saturating_sub(self.clock.monotonic()),
             cancelled: &|| watch.cancelled(),
@@ -486,6 +499,7 @@ impl Loop<'_> {
             let meant = belief.meant(sighting);
             let wanted = !meant.is_empty() || belief.asks_for(sighting.kind);
             let probability = match meant.is_empty() {
+                _ if sighting.kind == SightingKind::Place => self.known_places.probability(),
                 true => calibration::probability(tool, sighting),
                 false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
             };
@@ -495,6 +509,10 @@ impl Loop<'_> {
             }
             // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
             if sighting.kind == SightingKind::Scene {
+                continue;
+            }
+            let is_known = || self.known_places.has(number, interval, sighting.stream);
+            if sighting.kind == SightingKind::Place && is_known() {
                 continue;
             }
             let place = (tool, self.query.question.as_str(), self.found.len());
@@ -507,8 +525,18 @@ impl Loop<'_> {
                 self.found.push(event);
             }
         }
+        if belief.asks_for(SightingKind::Place) {
+            for event in places::of_things(&self.found, &known, |label| belief.means_thing(label)) {
+                if self.found.len() < MAX_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
+                    let id = finding::id(self.found.len());
+                    self.found.push(Event { id, ..event });
+                }
+            }
+        }
+        let told = self.found[before..].iter().any(|event| event.attributes.contains_key("place"));
         if !self.results.forgets {
             belief.note(number, tool, calibration::recall(tool), &seen);
+            belief.note_place(number, tool, calibration::recall(tool), told);
         }
         for line in &look.degraded {
             if !self.degraded.contains(line) {

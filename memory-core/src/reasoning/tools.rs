@@ -72,12 +72,27 @@ pub struct LookOrder<'a> {
     pub pictures: usize,
     /// What the question asks for besides named things: written words, faces. It is costly to look for.
     pub asked: &'a [SightingKind],
+    /// Places that the memory knows by their pictures; empty where the question asks for none.
+    pub places: &'a [KnownPlace],
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
     /// Time that is left for it.
     pub budget: Duration,
     /// Whether to give up now. Tools ask before each picture.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A place that has a name, and what it looks like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownPlace {
+    /// Its name.
+    pub name: String,
+    /// The space of its pictures.
+    pub space: String,
+    /// γ of the space: the cosine from which pictures show one place.
+    pub gamma: f32,
+    /// Unit vectors of pictures that were taken there.
+    pub views: Vec<Vec<f32>>,
 }
 
 /// Kind of a sighting.
@@ -96,6 +111,8 @@ pub enum SightingKind {
     Writing,
     /// A person's face.
     Face,
+    /// The place that the pictures show, one of [`LookOrder::places`]. The label is its name, the score the cosine to its pictures.
+    Place,
     /// Statement of a vision model about what the question asks.
     Description,
 }
@@ -106,7 +123,7 @@ impl SightingKind {
     pub const fn event_kind(self) -> Kind {
         match self {
             Self::Object => Kind::Object,
-            Self::Scene | Self::Writing | Self::Description => Kind::Caption,
+            Self::Scene | Self::Writing | Self::Place | Self::Description => Kind::Caption,
             Self::Sound => Kind::Sound,
             Self::Speech => Kind::Text,
             Self::Face => Kind::Entity,
@@ -117,7 +134,9 @@ impl SightingKind {
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
-            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Description => Modality::Visual,
+            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Place | Self::Description => {
+                Modality::Visual
+            }
             Self::Sound | Self::Speech => Modality::Audio,
         }
     }
@@ -157,6 +176,8 @@ pub struct Reach {
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
+    /// The space in which it tells places apart by their pictures.
+    pub places: Option<String>,
     /// Whether it understands the question itself.
     pub question: bool,
     /// Encoder roles that cannot be used, as `role: reason`, each with what it would find.

@@ -37,6 +37,8 @@ pub(crate) struct Wanted {
     pub written: bool,
     /// Whether it asks for a person.
     pub person: bool,
+    /// Whether it asks where something was, or for a room.
+    pub place: bool,
     /// Whether looking can answer it at all: how something is done, nothing perceived tells.
     pub can_be_perceived: bool,
     /// The bounds of its time words and of the request.
@@ -76,15 +78,22 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         (None, None | Some(Modality::Audio)) => MAY_BE_SAID,
         _ => 0.0,
     };
+    let asks_for_room = question.asked.class.as_ref().is_some_and(|class| is_place(&class.head));
     Wanted {
         terms,
         heard,
         said,
         written: asks_for_writing(&question.asked),
         person: asks_for_person(&question),
+        place: question.ask() == Ask::Place || asks_for_room,
         can_be_perceived,
         bound: question.bound(),
     }
+}
+
+/// Whether a word means a place, whichever it is.
+fn is_place(lemma: &str) -> bool {
+    matches!(lemma, "place" | "room" | "location" | "spot" | "area")
 }
 
 /// Whether a text that was heard or read has a word.

@@ -84,6 +84,14 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// The names that places were given where they are, with when that was: what is seen then is the place.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn place_namings(&self) -> Result<Vec<(String, TimeSpan)>, ReadError> {
+        Ok(Vec::new())
+    }
+
     /// What happened in a span, each told once: at most so many words that a summary can choose among them.
     ///
     /// # Errors

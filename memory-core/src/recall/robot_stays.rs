@@ -22,7 +22,7 @@ pub(super) const ONE_VISIT: Duration = Duration::from_secs(2);
 const ROBOT_THERE: &str = "robot_there";
 
 /// Whether an event with a pose of the robot says that it was there: a place can be named from afar.
-pub(super) fn is_presence(event: &Event) -> bool {
+pub(crate) fn is_presence(event: &Event) -> bool {
     event.attributes.get(ROBOT_THERE) != Some(&crate::Value::Bool(false))
 }
 
