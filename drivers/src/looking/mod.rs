@@ -2,7 +2,7 @@
 //!
 //! | tool | pictures | encoders |
 //! |---|---|---|
-//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes; known places where the question asks for them |
+//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes; known places and words without a label where the question asks for them |
 //! | scene snapper | few, full resolution, whole and in tiles | the same; faces and writing where the question asks for them |
 //! | clip explorer | the sound | sound events |
 //! | transcriber | the sound | voice activity, speech recognition |
@@ -13,6 +13,7 @@
 mod analyser;
 mod closely;
 mod grid;
+mod likeness;
 mod places;
 mod speech;
 mod tiles;
@@ -28,6 +29,7 @@ use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMe
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
+use likeness::Likeness;
 use places::Stays;
 use tiles::{TILES, tile};
 
@@ -106,11 +108,13 @@ impl Looking {
         };
         let in_tiles = order.tool == Tool::SceneSnapper;
         let mut stays = Stays::new(order.places, filled);
+        let mut likeness = Likeness::new(order.things, filled, look);
         let decoded = pictures(stretches, &moments(order.stream, order.pictures), options, |at, picture| {
             let begin = Instant::now();
             again.picture(at);
             perceive(at, picture, filled, in_tiles, again, look);
             stays.push(at, picture, look);
+            likeness.push(at, picture, in_tiles, look);
             if in_tiles {
                 closely::look(at, picture, filled, order.asked, again, look);
             }
@@ -121,6 +125,7 @@ impl Looking {
                 look.pictures = decoded.count;
                 look.bytes = look.bytes.max(decoded.bytes);
                 look.sightings.extend(stays.sightings());
+                look.sightings.extend(likeness.sightings());
                 Ok(())
             }
             Err(error) => Err(refused(error)),
@@ -266,6 +271,9 @@ impl Tools for Looking {
             ] {
                 reach.labels.extend(names.iter().filter(|_| there).map(|name| (Modality::Visual, name.clone())));
             }
+            let only_scene = |name: &&String| !self.labels.objects.contains(name);
+            reach.scenes = self.labels.scenes.iter().filter(only_scene).cloned().collect();
+            reach.likeness = filled.joint.as_ref().is_some_and(|encoder| encoder.tells());
             reach.places = filled.image_embedding.as_ref().map(|encoder| encoder.space().to_owned());
         };
         let missing = |kind: SightingKind, roles: &[Role]| {

@@ -4,10 +4,11 @@ use crate::Modality;
 use crate::recall::looking::{Term, Wanted, has_word, means};
 
 use super::interval::Interval;
-use super::tools::{KnownPlace, Reach, Sighting, SightingKind, Tool};
+use super::likeness::{self, Thing};
+use super::tools::{AskedThing, KnownPlace, Reach, Sighting, SightingKind, Tool};
 
 /// Minimum certainty at which a label means a word.
-const MIN_LABEL_MATCH: f32 = 0.6;
+pub(super) const MIN_LABEL_MATCH: f32 = 0.6;
 /// Prior rate at which a thing that a question names is in a random interval. It counts as two intervals.
 const BASE_RATE: f32 = 0.2;
 const BASE_COUNT: f32 = 2.0;
@@ -28,17 +29,18 @@ struct WordSighting {
 }
 
 impl ToolReach {
-    fn from_wanted(wanted: &Wanted, reach: &Reach) -> Self {
-        let named =
-            |lemma: &str| reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MIN_LABEL_MATCH);
+    fn from_wanted(wanted: &Wanted, reach: &Reach, things: &[Thing]) -> Self {
+        let named = |lemma: &str| likeness::is_named(reach, lemma);
+        let compared = |place: usize| reach.likeness && things.iter().any(|thing| thing.terms.contains(&place));
+        let likeness = f32::from(u8::from(reach.likeness && !things.is_empty()));
         let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
             f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
-        let term = |lemma: &str| if named(lemma) { 1.0 } else { words.max(told) };
+        let term = |place: usize, lemma: &str| if named(lemma) || compared(place) { 1.0 } else { words.max(told) };
         let person = f32::from(u8::from(reach.faces && wanted.person));
         Self {
-            terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
-            beside: words.max(person).max(told) * UNNAMED_GAIN,
+            terms: wanted.terms.iter().enumerate().map(|(place, one)| term(place, &one.lemma)).collect(),
+            beside: words.max(person).max(told).max(likeness) * UNNAMED_GAIN,
             place: if reach.places.is_some() && wanted.place { UNNAMED_GAIN } else { 0.0 },
         }
     }
@@ -51,6 +53,8 @@ pub(super) struct Belief {
     seen: Vec<Vec<Option<WordSighting>>>,
     /// Probabilities before anything was seen.
     prior: Vec<f32>,
+    /// What no encoder has a label for, where a tool compares it with pictures.
+    things: Vec<Thing>,
     /// Reach of each tool.
     reach: Vec<(Tool, ToolReach)>,
     /// Share of an interval's speech of which memory has no words, by interval.
@@ -75,27 +79,40 @@ impl Belief {
     /// place.
     pub fn new(
         wanted: Wanted,
+        options: &[String],
         intervals: &[Interval],
         wordless: Vec<f32>,
         placeless: Vec<f32>,
         tools: &[(Tool, Reach)],
     ) -> Self {
-        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach))).collect();
+        let things = likeness::things(&wanted, options, tools);
+        let reach =
+            tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach, &things))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
             seen: vec![vec![None; wanted.terms.len()]; intervals.len()],
             wanted,
+            things,
             reach,
             wordless,
             placeless,
         }
     }
 
+    /// What to compare with pictures.
+    pub fn things(&self) -> Vec<AskedThing> {
+        self.things.iter().map(|thing| thing.asked.clone()).collect()
+    }
+
     /// The terms that a sighting means, each with how surely.
     pub fn meant(&self, sighting: &Sighting) -> Vec<(usize, f32)> {
+        if sighting.kind == SightingKind::Likeness {
+            let seen = self.things.iter().filter(|thing| thing.asked.phrase == sighting.label);
+            return seen.flat_map(|thing| thing.terms.iter().map(|place| (*place, 1.0))).collect();
+        }
         let likeness = |lemma: &str| match sighting.kind {
             // It was told the question, and says what shows what is asked for.
-            SightingKind::Description => 1.0,
+            SightingKind::Description | SightingKind::Likeness => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
             SightingKind::Face => means("person", Modality::Visual, lemma),
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound | SightingKind::Place => {
@@ -116,7 +133,7 @@ impl Belief {
             SightingKind::Writing => self.wanted.written,
             SightingKind::Face => self.wanted.person,
             SightingKind::Place => self.wanted.place,
-            SightingKind::Description => true,
+            SightingKind::Description | SightingKind::Likeness => true,
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => false,
         }
     }

@@ -154,7 +154,7 @@ pub(super) fn event(
         SightingKind::Place => {
             attributes.insert("place".to_owned(), text(label));
         }
-        SightingKind::Description => {}
+        SightingKind::Likeness | SightingKind::Description => {}
         SightingKind::Speech => {
             attributes.insert("recognised".to_owned(), Value::Bool(true));
         }

@@ -17,6 +17,7 @@ mod calibration;
 mod controller;
 mod finding;
 mod interval;
+mod likeness;
 mod options;
 mod places;
 mod policy;
@@ -31,7 +32,7 @@ use std::time::Duration;
 pub use crate::query::Effort;
 pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
 pub use options::{LoopAblation, ReasoningOptions};
-pub use tools::{KnownPlace, Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
+pub use tools::{AskedThing, KnownPlace, Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::Belief;
 use self::beside::Beside;
@@ -248,7 +249,8 @@ pub(crate) fn reason(
         true => views.read(|reader| wordless(&places, reader))?,
         false => Vec::new(),
     };
-    let belief = Belief::new(wanted.clone(), &places, wordless, state.known_places.placeless(&places), &reach);
+    let belief =
+        Belief::new(wanted.clone(), &query.options, &places, wordless, state.known_places.placeless(&places), &reach);
     let looks = wanted.can_be_perceived && !places.is_empty();
     if looks {
         let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));
@@ -464,8 +466,10 @@ impl Loop<'_> {
         let belief = self.belief.as_mut().expect("the loop runs with one");
         let costly = [SightingKind::Writing, SightingKind::Face];
         let asked: Vec<SightingKind> = costly.into_iter().filter(|kind| belief.asks_for(*kind)).collect();
+        let things = belief.things();
         let order = LookOrder {
             tool,
+            things: &things,
             question: &self.query.question,
             media: &interval.media,
             stream: interval.stream,

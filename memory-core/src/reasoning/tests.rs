@@ -10,6 +10,7 @@ use crate::recall::tests::home::{Home, Row, home};
 use crate::{Kind, Modality, StreamSpan, Value};
 
 mod controlling;
+mod likeness;
 
 const MEDIA: &str = "file:///day.mkv";
 

@@ -72,6 +72,8 @@ pub struct LookOrder<'a> {
     pub pictures: usize,
     /// What the question asks for besides named things: written words, faces. It is costly to look for.
     pub asked: &'a [SightingKind],
+    /// What the question or its options name and no encoder has a label for.
+    pub things: &'a [AskedThing],
     /// Places that the memory knows by their pictures; empty where the question asks for none.
     pub places: &'a [KnownPlace],
     /// Maximum number of bytes of pictures and sound in memory at once.
@@ -80,6 +82,15 @@ pub struct LookOrder<'a> {
     pub budget: Duration,
     /// Whether to give up now. Tools ask before each picture.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A thing to compare with pictures, for tools that place both in one space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedThing {
+    /// What to compare: "a kingfisher", or the words of an option.
+    pub phrase: String,
+    /// The sentence about it where it is seen.
+    pub sentence: String,
 }
 
 /// A place that has a name, and what it looks like.
@@ -113,6 +124,9 @@ pub enum SightingKind {
     Face,
     /// The place that the pictures show, one of [`LookOrder::places`]. The label is its name, the score the cosine to its pictures.
     Place,
+    /// One of [`LookOrder::things`], which the pictures are as like as its words. The label is its phrase, the score the probability by
+    /// what was measured of the space.
+    Likeness,
     /// Statement of a vision model about what the question asks.
     Description,
 }
@@ -123,7 +137,7 @@ impl SightingKind {
     pub const fn event_kind(self) -> Kind {
         match self {
             Self::Object => Kind::Object,
-            Self::Scene | Self::Writing | Self::Place | Self::Description => Kind::Caption,
+            Self::Scene | Self::Writing | Self::Place | Self::Likeness | Self::Description => Kind::Caption,
             Self::Sound => Kind::Sound,
             Self::Speech => Kind::Text,
             Self::Face => Kind::Entity,
@@ -134,10 +148,8 @@ impl SightingKind {
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
-            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Place | Self::Description => {
-                Modality::Visual
-            }
             Self::Sound | Self::Speech => Modality::Audio,
+            _ => Modality::Visual,
         }
     }
 }
@@ -170,12 +182,16 @@ pub struct Sighting {
 pub struct Reach {
     /// The labels of its encoders, with the sense of each.
     pub labels: Vec<(Modality, String)>,
+    /// Those among them that only say what a whole picture looks like, which is no evidence of a thing.
+    pub scenes: Vec<String>,
     /// Whether it finds any word that is said.
     pub speech: bool,
     /// Whether it finds any word that is written.
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
+    /// Whether it compares pictures with any words.
+    pub likeness: bool,
     /// The space in which it tells places apart by their pictures.
     pub places: Option<String>,
     /// Whether it understands the question itself.

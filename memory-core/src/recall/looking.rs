@@ -23,6 +23,8 @@ pub(crate) struct Term {
     pub weight: f32,
     /// The option that it stands in.
     pub option: Option<usize>,
+    /// Whether it is a kind of thing that a picture may show, and no name.
+    pub is_thing: bool,
 }
 
 /// What a question asks of the senses.
@@ -53,12 +55,18 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
     let noun = |tag: Tag| matches!(tag, Tag::Noun | Tag::Name);
     let own: Vec<_> = question.content.items.iter().filter(|item| noun(item.tag)).collect();
     let total = own.iter().map(|item| item.own).sum::<f32>().max(f32::EPSILON);
-    terms.extend(own.iter().map(|item| Term { lemma: item.lemma.clone(), weight: item.own / total, option: None }));
+    terms.extend(own.iter().map(|item| Term {
+        lemma: item.lemma.clone(),
+        weight: item.own / total,
+        option: None,
+        is_thing: item.tag == Tag::Noun && !is_place(&item.lemma),
+    }));
     // Its class is the answer's: "which animal" is answered by any animal that is seen.
     if let Some(class) = question.asked.class.as_ref()
         && !terms.iter().any(|term| term.lemma == class.head)
     {
-        terms.push(Term { lemma: class.head.clone(), weight: 0.5, option: None });
+        let is_thing = !is_place(&class.head);
+        terms.push(Term { lemma: class.head.clone(), weight: 0.5, option: None, is_thing });
     }
     for (number, option) in query.options.iter().enumerate() {
         let (words, _) = parse(option, &[]);
@@ -66,7 +74,7 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         for word in &nouns {
             #[expect(clippy::cast_precision_loss, reason = "words of an option")]
             let weight = 1.0 / nouns.len() as f32;
-            terms.push(Term { lemma: word.lemma.clone(), weight, option: Some(number) });
+            terms.push(Term { lemma: word.lemma.clone(), weight, option: Some(number), is_thing: true });
         }
     }
     let can_be_perceived = question.intent == Intent::Factual
