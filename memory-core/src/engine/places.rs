@@ -14,8 +14,10 @@ use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, 
 
 /// Maximum number of facts that are scanned.
 const MAX_FACTS: usize = 20_000;
-/// Maximum number of events of each place that tell when it was seen, the latest ones.
+/// Maximum number of events of each place that tell when it was seen, the latest ones, ...
 const MAX_NAMINGS: usize = 32;
+/// ... and of all places, at least one of each.
+const MAX_ALL_NAMINGS: usize = 512;
 /// Longest gap, in microseconds, between events of one visit to a place without a position.
 const MAX_VISIT_GAP_US: i64 = 60_000_000;
 
@@ -106,7 +108,8 @@ impl View {
             events.entry(name.to_owned()).or_default().push(event);
         }
         let mut namings: Vec<(String, TimeSpan)> = Vec::new();
-        for event in events.values().flat_map(|events| events.iter().rev().take(MAX_NAMINGS)) {
+        let each = (MAX_ALL_NAMINGS / events.len().max(1)).clamp(1, MAX_NAMINGS);
+        for event in events.values().flat_map(|events| events.iter().rev().take(each)) {
             let Some(event) = if_sound(self.find_event(crate::EventId(*event)))?.flatten() else { continue };
             let derived = event.attributes.get("derived") == Some(&crate::Value::Bool(true));
             if derived && visited(&event).is_none() || !is_presence(&event) {
