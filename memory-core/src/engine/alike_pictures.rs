@@ -9,7 +9,7 @@ use super::vectors;
 use super::view::View;
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::SearchQuery;
-use crate::recall::{LookInside, cosine, most_alike};
+use crate::recall::{LookInside, cosine, most_similar_look};
 use crate::store::failure::if_sound;
 use crate::word_search::{AlikeTo, Example, WordSearchError};
 use crate::{EventId, Kind, ReadError, Sensed, TimeSpan};
@@ -60,7 +60,7 @@ impl View {
         alike.sort_unstable_by(nearest);
         for scene in alike.iter_mut().take(MAX_SEARCHED_INSIDE) {
             let looks = self.looks_inside(scene.id, &space.space, &wanted).map_err(ReadError::from)?;
-            let best = most_alike(looks);
+            let best = most_similar_look(looks);
             // A scene that is alike as a whole is shown as a whole.
             if let Some(best) = best.filter(|best| scene.cosine < least && best.cosine > scene.cosine) {
                 (scene.cosine, scene.part) = (best.cosine, Some(best));

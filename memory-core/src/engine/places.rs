@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::view::View;
 use crate::episodic::visited;
 use crate::language::english::space::spoken_place;
-use crate::recall::robot_stays::{is_presence, stays_at, visits};
+use crate::recall::robot_stays::{reported_visits, shows_presence, stays_at};
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::PLACE;
 use crate::words::fold_name;
@@ -14,9 +14,9 @@ use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, 
 
 /// Maximum number of facts that are scanned.
 const MAX_FACTS: usize = 20_000;
-/// Maximum number of events of each place that tell when it was seen, the latest ones, ...
+/// Maximum number of namings that are read of one place, the latest ones.
 const MAX_NAMINGS: usize = 32;
-/// ... and of all places, at least one of each.
+/// Maximum number of namings that are read of all places, at least one of each.
 const MAX_ALL_NAMINGS: usize = 512;
 /// Longest gap, in microseconds, between events of one visit to a place without a position.
 const MAX_VISIT_GAP_US: i64 = 60_000_000;
@@ -24,7 +24,7 @@ const MAX_VISIT_GAP_US: i64 = 60_000_000;
 impl View {
     /// Every place that has a name: those on the map, then those that only events name.
     pub(crate) fn list_places(&self) -> std::result::Result<Vec<Place>, ReadError> {
-        let visits = visits(self, None)?;
+        let visits = reported_visits(self, None)?;
         let mut found: Vec<Place> = Vec::new();
         for place in self.published.positions.places.places() {
             let stays = stays_at(self, &place, &visits, None)?;
@@ -97,8 +97,8 @@ impl View {
         Ok(spoken.into_values().map(place).collect())
     }
 
-    /// The latest times at which a place had its name where it is, each with the name that it has now: said, observed there, or
-    /// known from poses. What was derived from pictures names none.
+    /// Returns the latest times at which a place was named on the spot, each with its present name: said there,
+    /// observed there, or known from poses. An event that was derived from pictures names no place.
     pub(super) fn namings(&self) -> Result<Vec<(String, TimeSpan)>> {
         let map = &self.published.positions.places;
         let mut events: BTreeMap<String, Vec<u64>> = BTreeMap::new();
@@ -112,7 +112,7 @@ impl View {
         for event in events.values().flat_map(|events| events.iter().rev().take(each)) {
             let Some(event) = if_sound(self.find_event(crate::EventId(*event)))?.flatten() else { continue };
             let derived = event.attributes.get("derived") == Some(&crate::Value::Bool(true));
-            if derived && visited(&event).is_none() || !is_presence(&event) {
+            if derived && visited(&event).is_none() || !shows_presence(&event) {
                 continue;
             }
             let name = event.attributes.get("place").and_then(crate::Value::as_text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The memory with what was found beside it: recall decides again over both, and the store is as it was.
+//! The memory together with found events. Recall decides again over both; the store is unchanged.
 
 use std::io::Write;
 
@@ -18,20 +18,20 @@ use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Se
 /// First id of found events that are not in the store.
 pub(super) const FIRST_FOUND_ID: u64 = 1 << 62;
 
-/// A reader that also has events that are nowhere stored.
-pub(super) struct Beside<'a> {
+/// A reader that adds events which are not stored.
+pub(super) struct OverlayReader<'a> {
     base: &'a dyn Reader,
-    search: BesideSearch<'a>,
+    search: OverlaySearch<'a>,
     events: &'a [Event],
     vectors: &'a [Option<Vec<i16>>],
 }
 
-struct BesideSearch<'a> {
+struct OverlaySearch<'a> {
     base: &'a dyn Search,
     own: std::sync::Arc<dyn Search>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> OverlayReader<'a> {
     /// `events` have ids from [`FIRST_FOUND_ID`] on, in order.
     ///
     /// `vectors` are those of [`embed`].
@@ -45,17 +45,17 @@ impl<'a> Beside<'a> {
             index.use_space(embedder.dimensions());
             index.embed(&known);
         }
-        Self { base, search: BesideSearch { base: base.search(), own: index.snapshot() }, events, vectors }
+        Self { base, search: OverlaySearch { base: base.search(), own: index.snapshot() }, events, vectors }
     }
 
-    fn place(&self, id: EventId) -> Option<usize> {
+    fn index_of(&self, id: EventId) -> Option<usize> {
         let place = usize::try_from(id.0.checked_sub(FIRST_FOUND_ID)?).ok()?;
         (place < self.events.len()).then_some(place)
     }
 }
 
-/// φ of found events. Without it they are found by words.
-pub(super) fn embed(base: &dyn Reader, events: &[Event]) -> Vec<Option<Vec<i16>>> {
+/// Computes φ of found events. Without φ the search finds them by words only.
+pub(super) fn embed_events(base: &dyn Reader, events: &[Event]) -> Vec<Option<Vec<i16>>> {
     let Some(embedder) = base.embedder().filter(|_| base.search().embedded() > 0 && !events.is_empty()) else {
         return vec![None; events.len()];
     };
@@ -67,13 +67,13 @@ pub(super) fn embed(base: &dyn Reader, events: &[Event]) -> Vec<Option<Vec<i16>>
     vectors
 }
 
-impl Reader for Beside<'_> {
+impl Reader for OverlayReader<'_> {
     fn search(&self) -> &dyn Search {
         &self.search
     }
 
     fn event(&self, id: EventId) -> Result<Option<Event>, ReadError> {
-        match self.place(id) {
+        match self.index_of(id) {
             Some(place) => Ok(Some(self.events[place].clone())),
             None => self.base.event(id),
         }
@@ -92,7 +92,7 @@ impl Reader for Beside<'_> {
     }
 
     fn vector(&self, id: EventId) -> Option<Vec<i16>> {
-        match self.place(id) {
+        match self.index_of(id) {
             Some(place) => self.vectors.get(place).cloned().flatten(),
             None => self.base.vector(id),
         }
@@ -151,7 +151,7 @@ impl Reader for Beside<'_> {
     }
 }
 
-impl Search for BesideSearch<'_> {
+impl Search for OverlaySearch<'_> {
     fn search(&self, query: &SearchQuery) -> Vec<Hit> {
         let mut hits = self.base.search(query);
         let own = self.own.search(query);

@@ -1,4 +1,4 @@
-//! How likely a thing is there that a tool named, and how much a tool sees: a table, fitted by `tests/calibrate-looking`.
+//! The precision and the recall of each tool: a table, fitted by `tests/calibrate-looking`.
 
 mod table;
 
@@ -14,8 +14,8 @@ pub(super) struct LookFit {
     pub share: f32,
 }
 
-/// The probability that what a tool named is there.
-pub(super) fn probability(tool: Tool, sighting: &Sighting) -> f32 {
+/// Probability that a sighting is right.
+pub(super) fn sighting_probability(tool: Tool, sighting: &Sighting) -> f32 {
     // No session with labels was there to fit these: as sure as their encoder says, as in the live pass.
     let unfitted = [
         SightingKind::Writing,
@@ -32,25 +32,25 @@ pub(super) fn probability(tool: Tool, sighting: &Sighting) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// The same where a question asks for it: Bayes' rule with another prior than that of a random thing.
+/// Probability that a sighting of an asked thing is right: Bayes' rule with another prior than that of a random thing.
 ///
-/// Of everything that a detector names most is wrong, because there are many things to be mistaken for. Of a thing that is asked for
-/// it is likelier that it is there at all, and `prior` says how likely. A recogniser of words chooses among no list of things, so
-/// what it wrote down is as likely whatever is asked; and a model that was told the question has weighed it itself.
-pub(super) fn asked_for(tool: Tool, sighting: &Sighting, prior: f32) -> f32 {
+/// Most labels of a detector are wrong, because many things can be confused. A thing in the question is more likely to
+/// be there, with probability `prior`. A speech or text recogniser has no list of things, so its probability does not
+/// depend on the question. A model that knows the question has already weighed it.
+pub(super) fn probability_with_prior(tool: Tool, sighting: &Sighting, prior: f32) -> f32 {
     if !matches!(sighting.kind, SightingKind::Object | SightingKind::Scene | SightingKind::Sound) {
-        return probability(tool, sighting);
+        return sighting_probability(tool, sighting);
     }
     let odds = |probability: f32| {
         probability.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY)
             / (1.0 - probability.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY))
     };
-    let ratio = odds(probability(tool, sighting)) / odds(table::base_rate(sighting.kind));
+    let ratio = odds(sighting_probability(tool, sighting)) / odds(table::base_rate(sighting.kind));
     let posterior = ratio * odds(prior);
     posterior / (1.0 + posterior)
 }
 
-/// The share of what is there that a tool names.
-pub(super) fn recall(tool: Tool) -> f32 {
+/// Returns the recall of a tool.
+pub(super) fn tool_recall(tool: Tool) -> f32 {
     table::recall(tool)
 }

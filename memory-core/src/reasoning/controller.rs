@@ -1,4 +1,4 @@
-//! Who chooses the next look: the policy, or somebody behind a port.
+//! The port for an external controller that chooses looks in place of the policy.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use super::tools::Tool;
 /// Maximum number of looks that a controller may choose from.
 pub(super) const MAX_LOOKS: usize = 12;
 
-/// A look that may be chosen.
+/// A look to choose from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PossibleLook {
     /// The tool.
     pub tool: Tool,
     /// Wall-clock span of what it would look at.
     pub span: TimeSpan,
-    /// How likely the answer is there, 0 to 1.
+    /// Probability that the answer is there.
     pub probability: f32,
-    /// Expected gain by the policy: the probability × what the tool can add × 1 / cost.
+    /// Expected gain by the policy: probability × what the tool can add × 1 / cost.
     pub gain: f32,
 }
 
-/// A look that was made: one entry of result memory, with its aim out of working memory.
+/// A look that was made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastLook {
     /// The tool.
@@ -37,7 +37,7 @@ pub struct PastLook {
     pub confidence: f32,
 }
 
-/// Input of a choice. It is put together anew for each step.
+/// Input of a decision, new for each step.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The question.
@@ -54,25 +54,25 @@ pub struct Situation<'a> {
     pub looks: &'a [PossibleLook],
     /// Looks so far.
     pub past: &'a [PastLook],
-    /// Time that is left for the question.
+    /// Remaining time for the question.
     pub left: Duration,
 }
 
 /// Decision of a controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// The look at this place of [`Situation::looks`], and why.
+    /// A look at an index of [`Situation::looks`].
     Look {
-        /// The place.
+        /// The index.
         place: usize,
-        /// Why, in a few words.
+        /// Reason in a few words.
         aim: String,
     },
     /// Stop looking. Before the first look this is no valid decision.
     Stop,
 }
 
-/// Chooses looks in the place of the policy. Calls block; they come from one thread at a time.
+/// Chooses looks in place of the policy. Calls block, and come from one thread at a time.
 pub trait Controller: Send + Sync {
     /// Chooses the next look.
     ///

@@ -1,4 +1,4 @@
-//! What a tool named as events: derived, with the probability that it is there, and pointing to its second of the recording.
+//! Converts sightings to derived events with a probability and a position in the recording.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::event::{LOOKED, LOOKED_FOR};
 use crate::index::{Document, SearchQuery};
 use crate::recall::Reader;
-use crate::recall::looking::tells_of_speech;
+use crate::recall::looking::reports_speech;
 use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Value};
 
 use super::beside::FIRST_FOUND_ID;
@@ -14,22 +14,22 @@ use super::interval::Interval;
 use super::places;
 use super::tools::{Sighting, SightingKind, Tool};
 
-/// Minimum probability of a thing that the question names, for it to become an event ...
+/// Minimum probability of a sighting that the question names, to become an event.
 const MIN_NAMED_PROBABILITY: f32 = 0.1;
-/// ... and of one that it does not name.
+/// As [`MIN_NAMED_PROBABILITY`], for other sightings.
 const MIN_OTHER_PROBABILITY: f32 = 0.5;
-/// Share of wordless speech where memory has words and nothing tells of speech beside them, ...
+/// Share of speech without a transcript, if the memory has a transcript and no event reports other speech.
 const WORDLESS_SHARE_KNOWN: f32 = 0.1;
-/// ... and where nothing tells of speech at all.
+/// As [`WORDLESS_SHARE_KNOWN`], if no event reports speech.
 const WORDLESS_SHARE_UNKNOWN: f32 = 0.3;
 /// Maximum number of events read from an interval.
 const MAX_READ_EVENTS: usize = 200;
 
-/// Events that memory holds of an interval.
+/// The stored events of an interval.
 pub(super) struct KnownEvents(Vec<Event>);
 
-/// The id of the found event with a number.
-pub(super) fn id(number: usize) -> EventId {
+/// Returns the id of the found event with a number.
+pub(super) fn found_id(number: usize) -> EventId {
     EventId(FIRST_FOUND_ID + number as u64)
 }
 
@@ -45,13 +45,13 @@ impl KnownEvents {
         Ok(Self(events))
     }
 
-    /// The share of the interval's speech of which memory has no words, 0 to 1.
-    pub fn wordless(&self) -> f32 {
+    /// Returns the share of the interval's speech without a transcript in the memory, from 0 to 1.
+    pub fn wordless_share(&self) -> f32 {
         let sum = |has: &dyn Fn(&Event) -> bool| -> f32 {
             let spans = self.0.iter().filter(|event| event.origin == Origin::Perceived && has(event));
             spans.filter_map(|event| event.stream).map(|own| own.end.saturating_sub(own.start).as_secs_f32()).sum()
         };
-        let without = sum(&|event| event.kind == Kind::Sound && tells_of_speech(&event.text));
+        let without = sum(&|event| event.kind == Kind::Sound && reports_speech(&event.text));
         let with = sum(&|event| event.kind == Kind::Text);
         match (without > 0.0, with > 0.0) {
             (true, _) => without / (without + with),
@@ -61,13 +61,13 @@ impl KnownEvents {
         }
     }
 
-    /// The things of the pictures.
+    /// Returns the visible things.
     pub fn objects(&self) -> impl Iterator<Item = &Event> {
         self.0.iter().filter(|event| event.kind == Kind::Object)
     }
 
-    /// Whether memory has the words of most of a stretch of speech.
-    fn has_words(&self, stream: StreamSpan) -> bool {
+    /// Returns whether the memory has a transcript of most of a stretch of speech.
+    fn has_transcript(&self, stream: StreamSpan) -> bool {
         let own = self.0.iter().filter(|event| event.kind == Kind::Text && event.origin == Origin::Perceived);
         let shared: Duration = own
             .filter_map(|event| event.stream)
@@ -76,13 +76,13 @@ impl KnownEvents {
         shared * 2 > stream.end.saturating_sub(stream.start)
     }
 
-    /// Whether memory has this already, at about this time.
-    fn has(&self, sighting: &Sighting) -> bool {
+    /// Returns whether the memory already has this sighting, at about this time.
+    fn has_sighting(&self, sighting: &Sighting) -> bool {
         match sighting.kind {
-            SightingKind::Speech => return self.has_words(sighting.stream),
-            // It answers this question, whatever memory has. Of places `Places::has` knows.
+            SightingKind::Speech => return self.has_transcript(sighting.stream),
+            // It answers this question, whatever the memory has. For places, see `Places::has_place`.
             SightingKind::Description | SightingKind::Place => return false,
-            // Whose face it is, only the vector tells.
+            // Only the vector identifies a face.
             SightingKind::Face => {
                 let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
                 return faces.count() >= usize::try_from(sighting.count).unwrap_or(usize::MAX);
@@ -104,8 +104,8 @@ impl KnownEvents {
         })
     }
 
-    /// The event beside which a finding belongs: of the episode that has most of it.
-    fn beside(&self, stream: StreamSpan) -> Option<&Event> {
+    /// Returns the event whose episode a finding belongs to: the one with the greatest overlap.
+    fn enclosing_event(&self, stream: StreamSpan) -> Option<&Event> {
         let distance = |event: &Event| {
             let own = event.stream.unwrap_or(stream);
             let middle = |span: StreamSpan| (span.start + span.end) / 2;
@@ -120,8 +120,9 @@ fn overlap(event: &Event, stream: StreamSpan) -> bool {
     event.stream.is_some_and(|own| own.start <= stream.end && stream.start <= own.end)
 }
 
-/// The event of a sighting; `None` if memory has it, if it is too unlikely, or if no episode is there to take it.
-pub(super) fn event(
+/// Returns the event of a sighting. `None` if the memory has it, if it is too unlikely, or if no episode can contain
+/// it.
+pub(super) fn derive_event(
     sighting: &Sighting,
     probability: f32,
     wanted: bool,
@@ -129,10 +130,11 @@ pub(super) fn event(
     interval: &Interval,
     known: &KnownEvents,
 ) -> Option<Event> {
-    if probability < if wanted { MIN_NAMED_PROBABILITY } else { MIN_OTHER_PROBABILITY } || known.has(sighting) {
+    if probability < if wanted { MIN_NAMED_PROBABILITY } else { MIN_OTHER_PROBABILITY } || known.has_sighting(sighting)
+    {
         return None;
     }
-    let beside = known.beside(sighting.stream)?;
+    let beside = known.enclosing_event(sighting.stream)?;
     let text = |text: &str| Value::Text(text.to_owned());
     let mut attributes = Attributes::new();
     let label = sighting.label.as_str();
@@ -163,13 +165,13 @@ pub(super) fn event(
         let colours = sighting.colours.iter().map(|colour| text(colour)).collect();
         attributes.insert("colours".to_owned(), Value::List(colours));
     }
-    // No fact until somebody confirms it.
+    // Not a fact until a person confirms it.
     attributes.insert("derived".to_owned(), Value::Bool(true));
     attributes.insert(LOOKED.to_owned(), text(tool.name()));
     attributes.insert(LOOKED_FOR.to_owned(), text(question));
     let stream = sighting.stream;
     Some(Event {
-        id: id(number),
+        id: found_id(number),
         episode: beside.episode,
         origin: Origin::Perceived,
         sender_id: None,
@@ -179,7 +181,7 @@ pub(super) fn event(
             SightingKind::Place => places::sentence("robot", label),
             _ => sighting.text.clone(),
         },
-        span: crate::TimeSpan { start: interval.wall(stream.start), end: interval.wall(stream.end) },
+        span: crate::TimeSpan { start: interval.wall_clock_at(stream.start), end: interval.wall_clock_at(stream.end) },
         stream: Some(stream),
         source: beside.source.clone(),
         entity: None,

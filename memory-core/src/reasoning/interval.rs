@@ -1,4 +1,4 @@
-//! Where to look: the intervals that the evidence points to, then a uniform sample of everything that was recorded.
+//! The intervals to look at: those of the evidence, then a uniform sample of everything recorded.
 
 use std::time::Duration;
 
@@ -18,8 +18,8 @@ const MAX_LENGTH: Duration = Duration::from_secs(30);
 const MAX_SAMPLED_SEGMENTS: usize = 600;
 /// Gap up to which neighbouring segments are one interval.
 const MAX_GAP: Duration = Duration::from_secs(2);
-/// Prior probability that one of the intervals of the evidence holds the answer, whatever the confidence. On played sessions,
-/// one of the first five events lies in the right place for about half of the questions.
+/// Prior probability that one of the intervals of the evidence holds the answer, whatever the confidence. In recorded
+/// sessions, one of the first five events lies at the right place for about half of the questions.
 const EVIDENCE_PRIOR: f32 = 0.5;
 
 /// A part of a recording.
@@ -27,19 +27,19 @@ const EVIDENCE_PRIOR: f32 = 0.5;
 pub(super) struct Interval {
     pub media: String,
     pub stream: StreamSpan,
-    /// Wall-clock time of stream time 0, as the nearest event has it.
+    /// Wall-clock time of stream time 0, by the nearest event.
     pub session: Timestamp,
-    /// How likely it holds the answer; the sum over all intervals is 1.
+    /// Probability that it holds the answer. The sum over all intervals is 1.
     pub probability: f32,
 }
 
 impl Interval {
-    pub fn wall(&self, at: Duration) -> Timestamp {
+    pub fn wall_clock_at(&self, at: Duration) -> Timestamp {
         self.session.saturating_add(at)
     }
 
     pub fn span(&self) -> TimeSpan {
-        TimeSpan { start: self.wall(self.stream.start), end: self.wall(self.stream.end) }
+        TimeSpan { start: self.wall_clock_at(self.stream.start), end: self.wall_clock_at(self.stream.end) }
     }
 
     pub fn length(&self) -> Duration {
@@ -51,23 +51,23 @@ impl Interval {
     }
 }
 
-fn session_of(span: TimeSpan, stream: StreamSpan) -> Timestamp {
+fn stream_start(span: TimeSpan, stream: StreamSpan) -> Timestamp {
     span.start.saturating_sub(stream.start)
 }
 
-/// The intervals for a question, most likely first.
+/// Returns the intervals for a question, the most likely first.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub(super) fn intervals(
+pub(super) fn candidate_intervals(
     evidence: &[Evidence],
     confidence: f32,
     bound: Option<TimeSpan>,
     reader: &dyn Reader,
 ) -> Result<Vec<Interval>, ReadError> {
-    let bound = bound.map(around);
-    let mut found = of_evidence(evidence, bound);
-    let sample = sample(&found, bound, reader)?;
+    let bound = bound.map(widen_moment);
+    let mut found = evidence_intervals(evidence, bound);
+    let sample = sample_intervals(&found, bound, reader)?;
     let share = if sample.is_empty() { 1.0 } else { confidence.clamp(EVIDENCE_PRIOR, 0.95) };
     let share = if found.is_empty() { 0.0 } else { share };
     let total: f32 = found.iter().map(|interval| interval.probability).sum();
@@ -80,17 +80,17 @@ pub(super) fn intervals(
     Ok(found)
 }
 
-/// A moment with a margin: a span of no length shows nothing.
-fn around(bound: TimeSpan) -> TimeSpan {
+/// Widens a moment by a margin: a span without length shows nothing.
+fn widen_moment(bound: TimeSpan) -> TimeSpan {
     if bound.end.since(bound.start) > MARGIN {
         return bound;
     }
     TimeSpan { start: bound.start.saturating_sub(MARGIN), end: bound.end.saturating_add(MARGIN) }
 }
 
-/// Orders evidence by its place, which is how likely it was before, times how much likelier looking made the interval that it lies in. An
-/// interval in which little was seen takes nothing from it: the tools miss too much.
-pub(super) fn by_interval(evidence: &mut [Evidence], places: &[Interval], ratios: &[f32]) {
+/// Orders evidence by its rank times the likelihood ratio of its interval. An interval with few sightings does not
+/// lower its evidence: the tools miss too much.
+pub(super) fn order_by_interval(evidence: &mut [Evidence], places: &[Interval], ratios: &[f32]) {
     let scores: Vec<f32> = evidence.iter().map(|item| item.score).collect();
     let ratio_of = |item: &Evidence| {
         let middle = item.stream.map(|stream| (stream.start + stream.end) / 2);
@@ -103,26 +103,27 @@ pub(super) fn by_interval(evidence: &mut [Evidence], places: &[Interval], ratios
     #[expect(clippy::cast_precision_loss, reason = "a rank")]
     let mut weighed: Vec<(f32, Evidence)> =
         evidence.iter().enumerate().map(|(rank, item)| (ratio_of(item) / (1.0 + rank as f32), item.clone())).collect();
-    // Stable: of equal weight the one that was before.
+    // The sort is stable: equal weights keep their order.
     weighed.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     for ((item, (_, new)), score) in evidence.iter_mut().zip(weighed).zip(scores) {
         *item = Evidence { score, ..new };
     }
 }
 
-/// Around the events of the evidence; those that touch are one, up to a length.
-fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> {
+/// Returns the intervals around the events of the evidence. Touching ones are joined, up to a maximum length.
+fn evidence_intervals(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> {
     let mut found: Vec<Interval> = Vec::new();
     for (rank, item) in evidence.iter().enumerate() {
         let (Some(media), Some(stream)) = (&item.media, item.stream) else { continue };
-        let session = session_of(item.span, stream);
+        let session = stream_start(item.span, stream);
         let widened = StreamSpan {
             start: stream.start.saturating_sub(MARGIN),
             end: (stream.end + MARGIN).min(stream.start.saturating_sub(MARGIN) + MAX_LENGTH),
         };
         #[expect(clippy::cast_precision_loss, reason = "a rank")]
         let probability = 1.0 / (1.0 + rank as f32);
-        let new = Interval { media: media.clone(), stream: clipped(widened, session, bound), session, probability };
+        let new =
+            Interval { media: media.clone(), stream: clip_to_bound(widened, session, bound), session, probability };
         if new.length().is_zero() {
             continue;
         }
@@ -142,14 +143,18 @@ fn of_evidence(evidence: &[Evidence], bound: Option<TimeSpan>) -> Vec<Interval> 
     found
 }
 
-fn clipped(stream: StreamSpan, session: Timestamp, bound: Option<TimeSpan>) -> StreamSpan {
+fn clip_to_bound(stream: StreamSpan, session: Timestamp, bound: Option<TimeSpan>) -> StreamSpan {
     let Some(bound) = bound else { return stream };
     let since = |at: Timestamp| at.since(session);
     StreamSpan { start: stream.start.max(since(bound.start)), end: stream.end.min(since(bound.end)) }
 }
 
-/// A uniform sample of what was recorded within the bounds, without what is among `known`.
-fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> Result<Vec<Interval>, ReadError> {
+/// Returns a uniform sample of the recordings within the bound, without the `known` intervals.
+fn sample_intervals(
+    known: &[Interval],
+    bound: Option<TimeSpan>,
+    reader: &dyn Reader,
+) -> Result<Vec<Interval>, ReadError> {
     let query = SearchQuery {
         span: bound,
         kinds: vec![Kind::Caption, Kind::Sound, Kind::Object],
@@ -161,8 +166,8 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
     for hit in reader.search().search(&query) {
         let Some(event) = reader.event(hit.id)? else { continue };
         let (Some(media), Some(stream)) = (event.media, event.stream) else { continue };
-        let session = session_of(event.span, stream);
-        stretches.push(Interval { media, stream: clipped(stream, session, bound), session, probability: 0.0 });
+        let session = stream_start(event.span, stream);
+        stretches.push(Interval { media, stream: clip_to_bound(stream, session, bound), session, probability: 0.0 });
     }
     stretches.retain(|stretch| !stretch.length().is_zero());
     stretches.sort_by(|a, b| (&a.media, a.stream.start, a.stream.end).cmp(&(&b.media, b.stream.start, b.stream.end)));
@@ -196,7 +201,7 @@ fn sample(known: &[Interval], bound: Option<TimeSpan>, reader: &dyn Reader) -> R
     let count = pieces.len();
     if count > MAX_SAMPLE_INTERVALS {
         let mut place = 0;
-        // Evenly spaced, and the same ones each time.
+        // Evenly spaced and deterministic.
         pieces.retain(|_| {
             let chosen = place * MAX_SAMPLE_INTERVALS / count != (place + 1) * MAX_SAMPLE_INTERVALS / count;
             place += 1;

@@ -1,7 +1,8 @@
-//! What a question names and no encoder has a label for: a model with one space for pictures and texts compares it with pictures.
+//! Things in a question that no encoder has a label for. A model with one space for pictures and texts compares them
+//! with pictures.
 
 use crate::Modality;
-use crate::recall::looking::{Wanted, means};
+use crate::recall::looking::{Wanted, label_similarity};
 
 use super::belief::MIN_LABEL_MATCH;
 use super::tools::{AskedThing, Reach, Tool};
@@ -10,18 +11,19 @@ use super::tools::{AskedThing, Reach, Tool};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Thing {
     pub asked: AskedThing,
-    /// The terms of the question that it stands for.
+    /// Indices of the terms of the question that it stands for.
     pub terms: Vec<usize>,
 }
 
-/// Whether a tool has a label for a word.
-pub(super) fn is_named(reach: &Reach, lemma: &str) -> bool {
-    reach.labels.iter().any(|(sense, label)| means(label, *sense, lemma) >= MIN_LABEL_MATCH)
+/// Returns whether a tool has a label for a word.
+pub(super) fn has_label(reach: &Reach, lemma: &str) -> bool {
+    reach.labels.iter().any(|(sense, label)| label_similarity(label, *sense, lemma) >= MIN_LABEL_MATCH)
 }
 
-/// The things of a question that no detector has a label for, and its options, if one of them is such a thing: of options only
-/// what was asked in the same way can be compared. Nothing where no tool compares pictures with words, or the question asks for sounds.
-pub(super) fn things(wanted: &Wanted, options: &[String], tools: &[(Tool, Reach)]) -> Vec<Thing> {
+/// Returns the things of a question that no detector has a label for, and all its options if one of them is such a
+/// thing: options can be compared only if all were looked for in the same way. Empty if no tool compares pictures with
+/// words, or if the question asks for sounds.
+pub(super) fn unlabelled_things(wanted: &Wanted, options: &[String], tools: &[(Tool, Reach)]) -> Vec<Thing> {
     if wanted.heard || wanted.said >= 1.0 || !tools.iter().any(|(_, reach)| reach.likeness) {
         return Vec::new();
     }
@@ -31,7 +33,8 @@ pub(super) fn things(wanted: &Wanted, options: &[String], tools: &[(Tool, Reach)
         .filter(|(sense, _)| *sense == Modality::Visual)
         .map(|(_, label)| label.as_str())
         .collect();
-    let seen = |lemma: &str| labels.iter().any(|label| means(label, Modality::Visual, lemma) >= MIN_LABEL_MATCH);
+    let seen =
+        |lemma: &str| labels.iter().any(|label| label_similarity(label, Modality::Visual, lemma) >= MIN_LABEL_MATCH);
     let terms = || wanted.terms.iter().enumerate();
     let own = terms().filter(|(_, term)| term.option.is_none() && term.is_thing && !seen(&term.lemma));
     let mut things: Vec<Thing> = own

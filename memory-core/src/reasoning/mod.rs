@@ -1,5 +1,5 @@
-//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1). A deterministic policy chooses the looks, or a controller
-//! behind a port does, among those that the policy finds worth their cost.
+//! Looking again: the observe-think-act-memorize loop (VideoARM, Algorithm 1). A deterministic policy chooses the
+//! looks. A controller behind a port may choose instead, among the looks that are worth their cost.
 //!
 //! ```text
 //! answer of the memory ─▶ intervals ─▶ ┌ think: the interval and tool with the most expected gain, noted in working memory
@@ -8,8 +8,9 @@
 //!                                      └ observe: recall decides again over memory and derived events
 //! ```
 //!
-//! The loop ends when the answer rests on a sure find, when it is stable, when nothing is left to gain, after N steps, at the
-//! deadline, or when somebody gives up. Then recall's last decision is the answer, or honestly none.
+//! The loop ends when the answer rests on a certain finding, when the answer is stable, when no look can add enough,
+//! after N steps, at the deadline, or when the caller cancels. The last decision of recall is the answer, or that
+//! there is none.
 
 mod belief;
 mod beside;
@@ -21,6 +22,7 @@ mod likeness;
 mod options;
 mod places;
 mod policy;
+mod reasoning_loop;
 #[cfg(test)]
 mod tests;
 mod tiers;
@@ -29,24 +31,19 @@ mod tools;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use self::reasoning_loop::{ReasoningLoop, wordless_shares};
 pub use crate::query::Effort;
 pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
 pub use options::{LoopAblation, ReasoningOptions};
 pub use tools::{AskedThing, KnownPlace, Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
-use self::belief::Belief;
-use self::beside::Beside;
-use self::controller::MAX_LOOKS;
-use self::finding::KnownEvents;
-use self::interval::{Interval, by_interval, intervals};
+use self::belief::IntervalBelief;
+use self::beside::OverlayReader;
+use self::interval::candidate_intervals;
 use self::places::Places;
-use self::policy::Choice;
-use self::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
+use self::tiers::{ResultMemory, SensoryMemory, WorkingMemory};
 use crate::recall::{self, Reader};
-use crate::{
-    Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, Route, SensedEmbedding, StreamSpan, TimeSpan,
-    TraceStep,
-};
+use crate::{Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, SensedEmbedding, StreamSpan, TimeSpan};
 
 /// Maximum number of events of the memory's own answer from which intervals are taken.
 const MAX_EVIDENCE: usize = 24;
@@ -59,21 +56,21 @@ const SURE_PROBABILITY: f32 = 0.9;
 /// Number of steps without a change after which an answer is stable. No answer never is: the next look may bring one.
 const STABLE_STEPS: usize = 4;
 
-/// Consistent states of a memory, each for one reading: the loop lasts longer than a reading should.
+/// Consistent views of a memory, each for one read: the loop lasts longer than a view should.
 pub(crate) trait Views {
     /// Reads from the current state.
     ///
     /// # Errors
-    /// What `read` says, or if there is no state to read.
+    /// Errors of `read`, or if there is no state to read.
     fn read<T>(&self, read: impl Fn(&dyn Reader) -> Result<T, QueryError>) -> Result<T, QueryError>;
 }
 
-/// Hears of the loop, and may end it.
+/// Observes the loop, and may end it.
 pub trait Watch: Sync {
-    /// A step begins, or has ended.
+    /// Called when a step begins and when it has ended.
     fn step(&self, news: &StepNews);
 
-    /// Whether the loop is to end now.
+    /// Returns whether to end the loop now.
     fn cancelled(&self) -> bool {
         false
     }
@@ -88,7 +85,7 @@ pub struct StepNews {
     pub tool: Tool,
     /// Wall-clock span of what is looked at.
     pub span: TimeSpan,
-    /// Findings; `None` at the begin of the step.
+    /// Findings. `None` at the start of the step.
     pub outcome: Option<String>,
     /// Confidence of the answer so far.
     pub confidence: f32,
@@ -97,11 +94,11 @@ pub struct StepNews {
 /// Why the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// There was nothing to look at, or nothing that looking could tell.
+    /// There was nothing to look at, or nothing that looking could show.
     NothingToSee,
     /// The answer rests on a finding that is certain enough.
     Found,
-    /// The answer did not change any more.
+    /// The answer no longer changed.
     Stable,
     /// No look could add enough.
     NoGain,
@@ -109,7 +106,7 @@ pub enum Stopped {
     Enough,
     /// All steps were made.
     Steps,
-    /// The time was over.
+    /// The time limit was reached.
     Deadline,
     /// The caller cancelled.
     Cancelled,
@@ -136,18 +133,18 @@ impl Stopped {
 pub struct Reasoned {
     /// The answer.
     pub answer: Answer,
-    /// Found events that are not in the store, each with the episode that it belongs to.
+    /// Found events that are not in the store, each with its episode.
     pub found: Vec<Event>,
-    /// The vectors of faces among it, by its place in `found`.
+    /// Vectors of faces, by index in `found`.
     pub faces: BTreeMap<usize, SensedEmbedding>,
-    /// Steps that were made.
+    /// Number of steps.
     pub steps: usize,
-    /// Why it ended.
+    /// Why the loop ended.
     pub stopped: Stopped,
 }
 
 impl Reasoned {
-    /// Returns the found events to be remembered.
+    /// Returns the found events for storage.
     #[must_use]
     pub fn findings(&self) -> Vec<Looked> {
         let looked = |(place, event): (usize, &Event)| Looked {
@@ -170,7 +167,7 @@ impl Reasoned {
     }
 }
 
-/// Whether an answer is worth looking again.
+/// Returns whether looking may improve an answer.
 #[must_use]
 pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
     let factual = answer.intent == crate::Intent::Factual && answer.modality != crate::QuestionModality::Gist;
@@ -183,7 +180,7 @@ pub fn is_worth_looking(answer: &Answer, effort: Effort, trigger: f32) -> bool {
         }
 }
 
-/// Answers a question, looking at recordings where that may help. Without a controller the policy chooses every look.
+/// Answers a question, and looks at recordings if that may help. Without a controller the policy chooses every look.
 ///
 /// # Errors
 /// As [`recall::answer`].
@@ -203,16 +200,16 @@ pub(crate) fn reason(
     let decide = |found: &[Event], vectors: &[Option<Vec<i16>>]| {
         views.read(|reader| match found.is_empty() {
             true => recall::answer(&wide, reader),
-            false => recall::answer(&wide, &Beside::new(reader, found, vectors)),
+            false => recall::answer(&wide, &OverlayReader::new(reader, found, vectors)),
         })
     };
     let first = decide(&[], &[])?;
     let (wanted, mut places) = views.read(|reader| {
         let wanted = recall::looking::wanted(query, reader, hard);
-        let places = intervals(&first.evidence, first.confidence, wanted.bound, reader)?;
+        let places = candidate_intervals(&first.evidence, first.confidence, wanted.bound, reader)?;
         Ok((wanted, places))
     })?;
-    let mut state = Loop {
+    let mut state = ReasoningLoop {
         query,
         tools,
         options,
@@ -246,11 +243,11 @@ pub(crate) fn reason(
         state.known_places.add_names(reach);
     }
     let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
-        true => views.read(|reader| wordless(&places, reader))?,
+        true => views.read(|reader| wordless_shares(&places, reader))?,
         false => Vec::new(),
     };
-    let belief =
-        Belief::new(wanted.clone(), &query.options, &places, wordless, state.known_places.placeless(&places), &reach);
+    let placeless = state.known_places.placeless_shares(&places);
+    let belief = IntervalBelief::new(wanted.clone(), &query.options, &places, wordless, placeless, &reach);
     let looks = wanted.can_be_perceived && !places.is_empty();
     if looks {
         let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));
@@ -267,329 +264,8 @@ pub(crate) fn reason(
             "no encoder has a word for anything that it names"
         };
         state.working.note("looking", why.to_owned());
-        return Ok(state.finished(first, Stopped::NothingToSee, begin));
+        return Ok(state.finish(first, Stopped::NothingToSee, begin));
     }
     state.belief = Some(belief);
     state.run(first, &mut places, views, &decide, begin)
-}
-
-struct Loop<'a> {
-    query: &'a Query,
-    tools: &'a dyn Tools,
-    options: &'a ReasoningOptions,
-    /// `None` where the policy chooses, from the begin or since the controller failed.
-    controller: Option<&'a dyn Controller>,
-    watch: &'a dyn Watch,
-    clock: &'a dyn Clock,
-    end: Duration,
-    belief: Option<Belief>,
-    sensory: SensoryMemory,
-    results: ResultMemory,
-    working: WorkingMemory,
-    found: Vec<Event>,
-    /// φ of them.
-    vectors: Vec<Option<Vec<i16>>>,
-    /// Vectors of faces, by their place in `found`.
-    faces: BTreeMap<usize, SensedEmbedding>,
-    known_places: Places,
-    degraded: Vec<String>,
-}
-
-impl Loop<'_> {
-    fn run(
-        mut self,
-        first: Answer,
-        places: &mut [Interval],
-        views: &impl Views,
-        decide: &impl Fn(&[Event], &[Option<Vec<i16>>]) -> Result<Answer, QueryError>,
-        begin: Duration,
-    ) -> Result<Reasoned, QueryError> {
-        let mut answer = first;
-        let mut unchanged = 0;
-        for iteration in 1.. {
-            if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.ended(answer, stopped, begin, places));
-            }
-            let belief = self.belief.as_ref().expect("the loop runs with one");
-            let looks = policy::looks(places, belief, &self.results, self.options);
-            if looks.is_empty() {
-                return Ok(self.ended(answer, Stopped::NoGain, begin, places));
-            }
-            let Some((choice, aim)) = self.chosen(&looks, places, &answer) else {
-                return Ok(self.ended(answer, Stopped::Enough, begin, places));
-            };
-            // Choosing may have taken its time.
-            if let Some(stopped) = self.over(iteration, unchanged) {
-                return Ok(self.ended(answer, stopped, begin, places));
-            }
-            let (number, tool) = (choice.interval, choice.tool);
-            self.working.aim(tool, &places[number], number, choice.gain, &aim);
-            let news = |outcome: Option<String>, confidence: f32| StepNews {
-                iteration,
-                tool,
-                span: places[number].span(),
-                outcome,
-                confidence,
-            };
-            self.watch.step(&news(None, answer.confidence));
-            let (outcome, changed) = self.act(tool, number, &places[number], views)?;
-            if self.watch.cancelled() {
-                return Ok(self.ended(answer, Stopped::Cancelled, begin, places));
-            }
-            let next = if changed { decide(&self.found, &self.vectors)? } else { answer.clone() };
-            let same = next.answer.is_some()
-                && next.answer == answer.answer
-                && next.choice == answer.choice
-                && (next.confidence - answer.confidence).abs() < MIN_CHANGE;
-            unchanged = if same { unchanged + 1 } else { 0 };
-            answer = next;
-            self.watch.step(&news(Some(outcome.clone()), answer.confidence));
-            self.working
-                .note("found", format!("{outcome}; now {:?} with {:.2}", answer.answer.as_deref(), answer.confidence));
-            let confidence = answer.confidence;
-            self.results.steps.push(StepResult { iteration, interval: number, tool, outcome, aim, confidence });
-            if let Some(belief) = self.belief.as_ref().filter(|_| !self.options.ablation.without_focus) {
-                belief.update(places);
-            }
-            if self.is_found(&answer, number) {
-                return Ok(self.ended(answer, Stopped::Found, begin, places));
-            }
-        }
-        unreachable!("the loop ends by its steps");
-    }
-
-    /// The end of a loop that looked. Where nothing answers, what lies in an interval that shows what is asked for together comes first:
-    /// recall orders single events, and of what is asked for "on the table beside the computer" many tables show a part.
-    fn ended(mut self, mut answer: Answer, stopped: Stopped, begin: Duration, places: &[Interval]) -> Reasoned {
-        if let Some(belief) = self.belief.as_ref().filter(|_| answer.answer.is_none()) {
-            let ratios = belief.ratios();
-            by_interval(&mut answer.evidence, places, &ratios);
-            let gained = places.iter().zip(&ratios).filter(|(_, ratio)| **ratio > 1.0);
-            let told = gained.map(|(place, ratio)| {
-                format!(
-                    "{:.1} s to {:.1} s: {ratio:.2}",
-                    place.stream.start.as_secs_f64(),
-                    place.stream.end.as_secs_f64()
-                )
-            });
-            let told: Vec<String> = told.collect();
-            if !told.is_empty() {
-                self.working.note("likelier than before", told.join(", "));
-            }
-        }
-        self.finished(answer, stopped, begin)
-    }
-
-    /// The next look, by the controller or else by the policy, and why; `None` where the controller has seen enough.
-    fn chosen(&mut self, looks: &[Choice], places: &[Interval], answer: &Answer) -> Option<(Choice, String)> {
-        if let Some(controller) = self.controller {
-            let offered = &looks[..looks.len().min(MAX_LOOKS)];
-            let possible = |look: &Choice| PossibleLook {
-                tool: look.tool,
-                span: places[look.interval].span(),
-                probability: places[look.interval].probability,
-                gain: look.gain,
-            };
-            let past = |step: &StepResult| PastLook {
-                tool: step.tool,
-                span: places[step.interval].span(),
-                aim: step.aim.clone(),
-                outcome: step.outcome.clone(),
-                confidence: step.confidence,
-            };
-            let past: Vec<PastLook> = self.results.steps.iter().map(past).collect();
-            let decision = controller.choose(&Situation {
-                question: &self.query.question,
-                options: &self.query.options,
-                answer: answer.answer.as_deref(),
-                confidence: answer.confidence,
-                evidence: &answer.evidence,
-                looks: &offered.iter().map(possible).collect::<Vec<_>>(),
-                past: &past,
-                left: self.end.saturating_sub(self.clock.monotonic()),
-            });
-            let failure = match decision {
-                Ok(Decision::Look { place, aim }) => match offered.get(place) {
-                    Some(look) => return Some((*look, aim)),
-                    None => "it chose a look that it was not offered".to_owned(),
-                },
-                Ok(Decision::Stop) if !past.is_empty() => return None,
-                Ok(Decision::Stop) => "it stopped before the first look".to_owned(),
-                Err(error) => error,
-            };
-            self.controller = None;
-            self.degraded.push(format!("controller: {failure}; the policy chose the looks"));
-        }
-        let best = looks.first()?;
-        let aim = match self.results.steps.last().map(|step| step.interval) {
-            Some(before) if before != best.interval && self.results.has_seen(best.interval) => "go back to it",
-            Some(before) if before != best.interval => "the one before is less likely by now",
-            Some(_) => "look closer",
-            None => "the likeliest place",
-        };
-        Some((*best, aim.to_owned()))
-    }
-
-    /// Whether the answer rests on a sure finding, and nothing closer can be seen of where it was found.
-    fn is_found(&self, answer: &Answer, number: usize) -> bool {
-        let sure = |item: &crate::Evidence| {
-            self.found.iter().any(|event| event.id == item.event && event.confidence >= SURE_PROBABILITY)
-        };
-        let closer = |tool| tool != Tool::IntervalLocaliser && self.results.has(number, tool);
-        let closer = Tool::ALL.into_iter().any(closer);
-        answer.answer.is_some() && closer && answer.evidence.first().is_some_and(sure)
-    }
-
-    fn over(&self, iteration: usize, unchanged: usize) -> Option<Stopped> {
-        if self.watch.cancelled() {
-            Some(Stopped::Cancelled)
-        } else if self.clock.monotonic() >= self.end {
-            Some(Stopped::Deadline)
-        } else if iteration > self.options.steps {
-            Some(Stopped::Steps)
-        } else if unchanged >= STABLE_STEPS {
-            Some(Stopped::Stable)
-        } else {
-            None
-        }
-    }
-
-    /// Calls one tool, and takes what it found; says it in words, and whether recall has anything new to decide on.
-    fn act(
-        &mut self,
-        tool: Tool,
-        number: usize,
-        interval: &Interval,
-        views: &impl Views,
-    ) -> Result<(String, bool), QueryError> {
-        let watch = self.watch;
-        let belief = self.belief.as_mut().expect("the loop runs with one");
-        let costly = [SightingKind::Writing, SightingKind::Face];
-        let asked: Vec<SightingKind> = costly.into_iter().filter(|kind| belief.asks_for(*kind)).collect();
-        let things = belief.things();
-        let order = LookOrder {
-            tool,
-            things: &things,
-            question: &self.query.question,
-            media: &interval.media,
-            stream: interval.stream,
-            pictures: self.options.pictures(tool, interval.length()),
-            asked: &asked,
-            places: if belief.asks_for_places(self.known_places.known()) { self.known_places.known() } else { &[] },
-            ceiling_bytes: self.sensory.ceiling_bytes,
-            budget: self.end.saturating_sub(self.clock.monotonic()),
-            cancelled: &|| watch.cancelled(),
-        };
-        let looked = self.tools.look(&order);
-        let look = match looked {
-            Ok(look) => look,
-            Err(error) => {
-                if matches!(error, LookError::Gone | LookError::Failed(_)) {
-                    let line = format!("recording: {error}");
-                    if !self.degraded.contains(&line) {
-                        self.degraded.push(line);
-                    }
-                }
-                // Nothing was seen, which says nothing of what was there.
-                return Ok((error.to_string(), false));
-            }
-        };
-        self.sensory.hold(&look);
-        let known = views.read(|reader| Ok(KnownEvents::read(interval, reader)?))?;
-        let mut seen: Vec<(usize, f32)> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
-        let before = self.found.len();
-        for sighting in &look.sightings {
-            let meant = belief.meant(sighting);
-            let wanted = !meant.is_empty() || belief.asks_for(sighting.kind);
-            let probability = match meant.is_empty() {
-                _ if sighting.kind == SightingKind::Place => self.known_places.probability(),
-                true => calibration::probability(tool, sighting),
-                false => calibration::asked_for(tool, sighting, belief.prior(&meant, interval)),
-            };
-            seen.extend(meant.iter().map(|(term, likeness)| (*term, probability * likeness)));
-            if !meant.is_empty() {
-                names.push(format!("{} {probability:.2}", sighting.label));
-            }
-            // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
-            if sighting.kind == SightingKind::Scene {
-                continue;
-            }
-            let is_known = || self.known_places.has(number, interval, sighting.stream);
-            if sighting.kind == SightingKind::Place && is_known() {
-                continue;
-            }
-            let place = (tool, self.query.question.as_str(), self.found.len());
-            let event = finding::event(sighting, probability, wanted, place, interval, &known);
-            let is_new = |event: &Event| !self.found.iter().any(|other| same_thing(other, event));
-            if let Some(event) = event.filter(is_new)
-                && self.found.len() < MAX_FOUND
-            {
-                self.faces.extend(sighting.vector.clone().map(|vector| (self.found.len(), vector)));
-                self.found.push(event);
-            }
-        }
-        if belief.asks_for(SightingKind::Place) {
-            for event in places::of_things(&self.found, &known, |label| belief.means_thing(label)) {
-                if self.found.len() < MAX_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
-                    let id = finding::id(self.found.len());
-                    self.found.push(Event { id, ..event });
-                }
-            }
-        }
-        let told = self.found[before..].iter().any(|event| event.attributes.contains_key("place"));
-        if !self.results.forgets {
-            belief.note(number, tool, calibration::recall(tool), &seen);
-            belief.note_place(number, tool, calibration::recall(tool), told);
-        }
-        for line in &look.degraded {
-            if !self.degraded.contains(line) {
-                self.degraded.push(line.clone());
-            }
-        }
-        self.sensory.clear();
-        let vectors = views.read(|reader| Ok(beside::embed(reader, &self.found[before..])))?;
-        self.vectors.extend(vectors);
-        let new = self.found.len() - before;
-        let seen = if names.is_empty() { "nothing that the question names".to_owned() } else { names.join(", ") };
-        let looked = match tool {
-            Tool::Transcriber => format!("{} sentences", look.sightings.len()),
-            _ => format!("{} pictures", look.pictures),
-        };
-        Ok((format!("{looked}: {seen}; {new} new"), new > 0))
-    }
-
-    fn finished(mut self, mut answer: Answer, stopped: Stopped, begin: Duration) -> Reasoned {
-        let steps = self.results.steps.len();
-        self.working.note("looking", format!("{steps} steps; {}", stopped.name()));
-        let limit = self.query.top_k.max(1);
-        answer.evidence.truncate(limit);
-        if steps > 0 && answer.answer.is_some() {
-            answer.route = Route::Agentic;
-        }
-        if self.query.trace {
-            answer.trace.extend(self.working.into_trace());
-        } else {
-            answer.trace = Vec::<TraceStep>::new();
-        }
-        for line in self.degraded {
-            if !answer.degraded.contains(&line) {
-                answer.degraded.push(line);
-            }
-        }
-        answer.elapsed.total = self.clock.monotonic().saturating_sub(begin);
-        Reasoned { answer, found: self.found, faces: self.faces, steps, stopped }
-    }
-}
-
-/// Returns, by interval, the share of its speech of which memory has no words.
-fn wordless(places: &[Interval], reader: &dyn Reader) -> Result<Vec<f32>, QueryError> {
-    places.iter().map(|interval| Ok(KnownEvents::read(interval, reader)?.wordless())).collect()
-}
-
-/// Whether two findings are one thing that two tools saw.
-fn same_thing(a: &Event, b: &Event) -> bool {
-    a.text == b.text
-        && a.media == b.media
-        && a.stream.zip(b.stream).is_some_and(|(a, b)| a.start <= b.end && b.start <= a.end)
 }

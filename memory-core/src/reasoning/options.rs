@@ -5,7 +5,7 @@ use super::tools::Tool;
 /// Conditions for the loop to start and to end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReasoningOptions {
-    /// Confidence below which a question of normal effort starts it.
+    /// Confidence below which a question of normal effort starts the loop.
     pub trigger: f32,
     /// Maximum number of steps (VideoARM's N).
     pub steps: usize,
@@ -23,16 +23,16 @@ pub struct ReasoningOptions {
 pub struct LoopAblation {
     /// Tools that are not used.
     pub without_tools: Vec<Tool>,
-    /// Nothing narrows the attention (VideoARM's long-term perception pool): every interval stays as likely as it was.
+    /// Without narrowing of attention (VideoARM's long-term perception pool): every interval keeps its probability.
     pub without_focus: bool,
-    /// No result memory: a look may be made again, and what was not seen is as likely to be seen as before.
+    /// Without result memory: looks may be repeated, and what was not seen stays as likely to be seen.
     pub without_results: bool,
     /// Fixed number of pictures of each interval for the localiser, instead of one that depends on its length.
     pub localiser_pictures: Option<usize>,
 }
 
 impl ReasoningOptions {
-    /// How many pictures a tool takes of an interval.
+    /// Returns the number of pictures that a tool takes of an interval.
     pub(super) fn pictures(&self, tool: Tool, length: Duration) -> usize {
         match (tool, self.ablation.localiser_pictures) {
             (Tool::IntervalLocaliser, Some(count)) => count,

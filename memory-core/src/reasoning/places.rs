@@ -1,7 +1,7 @@
-//! Places that the memory knows by their pictures, and which intervals have no place yet.
+//! Places that the memory knows by their pictures, and intervals without a place.
 //!
-//! A place is known by what was seen when it had its name: somebody said it there, something was observed there, or the robot's pose
-//! lay there. A tool compares the pictures of an interval with these.
+//! The views of a place are the pictures from the times when it had its name: somebody said the name there, an
+//! observation named it, or the robot's pose lay there. A tool compares the pictures of an interval with them.
 
 use std::collections::BTreeMap;
 
@@ -16,48 +16,49 @@ use super::finding::KnownEvents;
 use super::interval::Interval;
 use super::tools::{KnownPlace, Reach};
 
-/// Maximum number of scenes at one naming of a place.
+/// Maximum number of scenes per naming of a place.
 const MAX_SCENES: usize = 8;
 /// Maximum number of views of a place.
 const MAX_VIEWS: usize = 16;
-/// Cosine from which a view adds nothing to another one.
+/// Cosine from which two views count as the same.
 const SAME_VIEW: f32 = 0.98;
 /// Maximum number of events of an interval that are read.
 const MAX_EVENTS: usize = 200;
-/// Shares of pairs of pictures that are as like as γ: of one place, and of two. γ of a space is chosen so that it keeps to them
-/// (`tests/score-places`; docs/benchmarks.md has what was measured).
-const ALIKE_OF_ONE: f32 = 0.85;
-const ALIKE_OF_TWO: f32 = 0.02;
+/// Share of the pairs of pictures of one place whose cosine reaches γ. The γ of a space is chosen for it
+/// (`tests/score-places`; for the measurements see docs/benchmarks.md).
+const SAME_PLACE_SHARE: f32 = 0.85;
+/// As [`SAME_PLACE_SHARE`], for pictures of two places.
+const OTHER_PLACE_SHARE: f32 = 0.02;
 
 /// Knowledge of places for one question.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     known: Vec<KnownPlace>,
-    /// Names among them, each once.
+    /// Number of different names.
     names: usize,
-    /// When memory has a place, by interval.
+    /// Times with a place in the memory, by interval.
     placed: Vec<Vec<TimeSpan>>,
 }
 
 impl Places {
-    /// Reads the places that can be told apart in one of `spaces`.
+    /// Reads the places with views in one of `spaces`.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn read(spaces: &[&str], intervals: &[Interval], reader: &dyn Reader) -> Result<Self, ReadError> {
         let mut known = Vec::new();
-        let mut scenes: Option<Scenes> = None;
+        let mut scenes: Option<PlaceScenes> = None;
         for place in reader.place_spaces().iter().filter(|place| spaces.contains(&place.space.as_str())) {
             let scenes = match &mut scenes {
                 Some(scenes) => scenes,
-                none => none.insert(Scenes::read(reader)?),
+                none => none.insert(PlaceScenes::read(reader)?),
             };
-            known.extend(scenes.places(&place.space, place.gamma, reader));
+            known.extend(scenes.known_places(&place.space, place.gamma, reader));
         }
         if known.is_empty() {
             return Ok(Self::default());
         }
-        let placed = intervals.iter().map(|interval| placed(interval, reader)).collect::<Result<_, _>>()?;
+        let placed = intervals.iter().map(|interval| placed_spans(interval, reader)).collect::<Result<_, _>>()?;
         let mut names: Vec<String> = known.iter().map(|place: &KnownPlace| fold_name(&place.name)).collect();
         names.sort_unstable();
         names.dedup();
@@ -68,51 +69,53 @@ impl Places {
         &self.known
     }
 
-    /// Adds the names of the known places to what a tool can name, if it tells places apart.
+    /// Adds the names of the known places to the labels of a tool, if it tells places apart.
     pub fn add_names(&self, reach: &mut Reach) {
         let space = reach.places.clone();
         let own = self.known.iter().filter(|place| Some(&place.space) == space.as_ref());
         reach.labels.extend(own.map(|place| (Modality::Visual, place.name.clone())));
     }
 
-    /// The share of each interval for which memory has no place; nothing where it knows no place by its pictures.
-    pub fn placeless(&self, intervals: &[Interval]) -> Vec<f32> {
+    /// Returns the share of each interval without a place in the memory. Empty if the memory knows no place by its
+    /// pictures.
+    pub fn placeless_shares(&self, intervals: &[Interval]) -> Vec<f32> {
         let share = |(interval, placed): (&Interval, &Vec<TimeSpan>)| {
-            1.0 - covered(interval.span(), placed) / interval.length().as_secs_f32().max(f32::EPSILON)
+            1.0 - covered_seconds(interval.span(), placed) / interval.length().as_secs_f32().max(f32::EPSILON)
         };
         intervals.iter().zip(&self.placed).map(share).collect()
     }
 
-    /// Whether memory has a place for most of a part of an interval.
-    pub fn has(&self, number: usize, interval: &Interval, stream: StreamSpan) -> bool {
-        let span = TimeSpan { start: interval.wall(stream.start), end: interval.wall(stream.end) };
+    /// Returns whether the memory has a place for most of a part of an interval.
+    pub fn has_place(&self, number: usize, interval: &Interval, stream: StreamSpan) -> bool {
+        let span = TimeSpan { start: interval.wall_clock_at(stream.start), end: interval.wall_clock_at(stream.end) };
         let placed = self.placed.get(number).map_or(&[][..], Vec::as_slice);
-        covered(span, placed) * 2.0 > span.end.since(span.start).as_secs_f32()
+        covered_seconds(span, placed) * 2.0 > span.end.since(span.start).as_secs_f32()
     }
 
-    /// The probability that pictures which are as like as γ to a place show it: any of the known places may be it, or none.
+    /// Returns the probability that pictures show a place if their cosine to it reaches γ. They may show any of the
+    /// known places, or none.
     #[expect(clippy::cast_precision_loss, reason = "a number of places")]
     pub fn probability(&self) -> f32 {
         let others = self.names as f32;
-        ALIKE_OF_ONE / (ALIKE_OF_ONE + others * ALIKE_OF_TWO)
+        SAME_PLACE_SHARE / (SAME_PLACE_SHARE + others * OTHER_PLACE_SHARE)
     }
 }
 
-/// The sentence of a derived event: the robot is there, or a thing that it sees.
+/// Returns the sentence of a derived event: the robot, or a thing that it sees, is at a place.
 pub(super) fn sentence(thing: &str, name: &str) -> String {
     format!("The {thing} is {}.", at_place(name))
 }
 
-/// Where the things are that are asked for: each that is seen while the pictures show a place is there. `means` says whether a label
-/// is asked for.
-pub(super) fn of_things(found: &[Event], known: &KnownEvents, means: impl Fn(&str) -> bool) -> Vec<Event> {
+/// Returns events about where the things of the question are: a thing that is seen while the pictures show a place is
+/// there. `asked` returns whether the question asks for a label.
+pub(super) fn thing_places(found: &[Event], known: &KnownEvents, asked: impl Fn(&str) -> bool) -> Vec<Event> {
     let is_stay = |event: &&Event| event.attributes.contains_key("place") && !event.attributes.contains_key("objects");
     let things = || found.iter().filter(|event| event.kind == Kind::Object).chain(known.objects());
     let mut there: Vec<Event> = Vec::new();
     for stay in found.iter().filter(is_stay) {
         let Some(name) = stay.attributes.get("place").and_then(Value::as_text) else { continue };
         for thing in things().filter(|thing| thing.media == stay.media) {
-            let Some(label) = label(thing).filter(|label| means(label)) else { continue };
+            let Some(label) = first_label(thing).filter(|label| asked(label)) else { continue };
             let both = stay
                 .stream
                 .zip(thing.stream)
@@ -135,17 +138,17 @@ pub(super) fn of_things(found: &[Event], known: &KnownEvents, means: impl Fn(&st
     there
 }
 
-fn label(thing: &Event) -> Option<&str> {
+fn first_label(thing: &Event) -> Option<&str> {
     match thing.attributes.get("objects")? {
         Value::List(labels) => labels.first()?.as_text(),
         _ => None,
     }
 }
 
-/// The names of places and the scenes that were seen there.
-struct Scenes(Vec<(String, Vec<EventId>)>);
+/// The names of places, each with the scenes that were seen there.
+struct PlaceScenes(Vec<(String, Vec<EventId>)>);
 
-impl Scenes {
+impl PlaceScenes {
     fn read(reader: &dyn Reader) -> Result<Self, ReadError> {
         let mut names: BTreeMap<String, (String, Vec<EventId>)> = BTreeMap::new();
         let mut of_scene: BTreeMap<EventId, Option<String>> = BTreeMap::new();
@@ -160,7 +163,7 @@ impl Scenes {
             let folded = fold_name(&name);
             for hit in reader.search().search(&query) {
                 let scene = of_scene.entry(hit.id).or_insert_with(|| Some(folded.clone()));
-                // Who leaves the kitchen for the hall sees both: which one a picture shows is not known.
+                // On the way from the kitchen to the hall both are named. It is not known which one a picture shows.
                 if scene.as_ref().is_some_and(|known| *known != folded) {
                     *scene = None;
                 }
@@ -175,7 +178,7 @@ impl Scenes {
         Ok(Self(names.into_values().collect()))
     }
 
-    fn places(&self, space: &str, gamma: f32, reader: &dyn Reader) -> Vec<KnownPlace> {
+    fn known_places(&self, space: &str, gamma: f32, reader: &dyn Reader) -> Vec<KnownPlace> {
         let place = |(name, scenes): &(String, Vec<EventId>)| {
             let mut views: Vec<Vec<f32>> = Vec::new();
             for vector in reader.sensed_vectors(scenes, Sensed::Picture, space).into_iter().rev().flatten() {
@@ -192,8 +195,8 @@ impl Scenes {
     }
 }
 
-/// When memory has a place within an interval: told, observed, or by the robot's pose.
-fn placed(interval: &Interval, reader: &dyn Reader) -> Result<Vec<TimeSpan>, ReadError> {
+/// Returns the times within an interval for which the memory has a place: told, observed, or by the robot's pose.
+fn placed_spans(interval: &Interval, reader: &dyn Reader) -> Result<Vec<TimeSpan>, ReadError> {
     let query = SearchQuery { span: Some(interval.span()), limit: MAX_EVENTS, ..SearchQuery::default() };
     let mut placed = Vec::new();
     for hit in reader.search().search(&query) {
@@ -212,8 +215,8 @@ fn has_place(event: &Event, reader: &dyn Reader) -> bool {
     told || posed()
 }
 
-/// The seconds of a span that others cover, which come in order of their begins.
-fn covered(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
+/// Returns how many seconds of a span are covered by others, which are sorted by their start.
+fn covered_seconds(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
     let (mut sum, mut until) = (0.0, whole.start);
     for span in spans {
         let (from, to) = (span.start.max(until), span.end.min(whole.end));

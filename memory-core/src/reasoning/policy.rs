@@ -1,6 +1,6 @@
-//! What to look at next: the interval and tool with the most expected gain for their cost.
+//! The policy: chooses the interval and tool with the greatest expected gain per cost.
 
-use super::belief::Belief;
+use super::belief::IntervalBelief;
 use super::calibration;
 use super::interval::Interval;
 use super::options::ReasoningOptions;
@@ -19,43 +19,43 @@ const LISTENING_COST: f32 = 2.0;
 /// Number of pictures that are one unit of cost.
 const COST_UNIT: f32 = 60.0;
 
-/// A look.
+/// A possible look.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Choice {
+pub(super) struct RankedLook {
     pub interval: usize,
     pub tool: Tool,
     pub gain: f32,
 }
 
-/// Every look that can add something, most expected gain first: the probability that the interval holds the answer × what the tool can
-/// add to it × 1 / cost. What is not worth its cost is not among them.
-pub(super) fn looks(
+/// Returns the looks that are worth their cost, the greatest expected gain first: probability that the interval holds
+/// the answer × what the tool can add × 1 / cost.
+pub(super) fn rank_looks(
     intervals: &[Interval],
-    belief: &Belief,
+    belief: &IntervalBelief,
     results: &ResultMemory,
     options: &ReasoningOptions,
-) -> Vec<Choice> {
-    let mut looks: Vec<Choice> = Vec::new();
+) -> Vec<RankedLook> {
+    let mut looks: Vec<RankedLook> = Vec::new();
     for (number, interval) in intervals.iter().enumerate() {
         for tool in Tool::ALL {
             if results.has(number, tool) || options.ablation.without_tools.contains(&tool) {
                 continue;
             }
-            let adds = belief.open(number, tool) * calibration::recall(tool);
-            let gain = interval.probability * adds / cost(tool, interval, options);
+            let adds = belief.remaining_gain(number, tool) * calibration::tool_recall(tool);
+            let gain = interval.probability * adds / look_cost(tool, interval, options);
             if gain >= MIN_GAIN {
-                looks.push(Choice { interval: number, tool, gain });
+                looks.push(RankedLook { interval: number, tool, gain });
             }
         }
     }
-    // Stable: of equal gain the first one.
+    // The sort is stable: equal gains keep their order.
     looks.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     looks
 }
 
 /// Returns the cost in pictures of the localiser.
 #[expect(clippy::cast_precision_loss, reason = "at most 150 pictures")]
-fn cost(tool: Tool, interval: &Interval, options: &ReasoningOptions) -> f32 {
+fn look_cost(tool: Tool, interval: &Interval, options: &ReasoningOptions) -> f32 {
     let pictures = options.pictures(tool, interval.length()) as f32;
     let all = match tool {
         Tool::IntervalLocaliser => pictures,

@@ -4,10 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::interval::{Interval, order_by_interval};
 use super::*;
 use crate::event::{LOOKED, LOOKED_FOR};
 use crate::recall::tests::home::{Home, Row, home};
-use crate::{Kind, Modality, StreamSpan, Value};
+use crate::{Kind, Modality, Route, StreamSpan, Value};
 
 mod controlling;
 mod likeness;
@@ -400,7 +401,7 @@ fn evidence_of_an_interval_that_became_likelier_comes_first_and_nothing_else_mov
         .collect();
     let ordered = |ratio: &dyn Fn(usize) -> f32| {
         let (mut items, ratios) = (evidence.clone(), (0..places.len()).map(ratio).collect::<Vec<_>>());
-        by_interval(&mut items, &places, &ratios);
+        order_by_interval(&mut items, &places, &ratios);
         assert!(items.iter().zip(&evidence).all(|(new, old)| new.score == old.score), "the scores stay in their order");
         items.into_iter().map(|item| item.event).collect::<Vec<_>>()
     };

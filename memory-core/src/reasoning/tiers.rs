@@ -1,11 +1,12 @@
-//! The three tiers of memory that the loop works with (VideoARM 3.2).
+//! The three tiers of memory of the loop (VideoARM 3.2).
 
 use crate::TraceStep;
 
 use super::interval::Interval;
 use super::tools::{Look, Tool};
 
-/// Sensory memory: the present interval, and how many bytes of the recording are in memory. Emptied after each tool.
+/// Sensory memory: the current interval, and the number of bytes of the recording in memory. Cleared after each tool
+/// call.
 #[derive(Debug, Default)]
 pub(super) struct SensoryMemory {
     pub ceiling_bytes: usize,
@@ -19,7 +20,7 @@ impl SensoryMemory {
         self.held = Some(look.bytes);
     }
 
-    /// Drops everything that was perceived for the step.
+    /// Drops everything that was perceived in the step.
     pub fn clear(&mut self) {
         self.held = None;
     }
@@ -29,21 +30,21 @@ impl SensoryMemory {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StepResult {
     pub iteration: usize,
-    /// Number of the interval.
+    /// Index of the interval.
     pub interval: usize,
     pub tool: Tool,
     pub outcome: String,
-    /// Why it was looked at.
+    /// Reason for the look.
     pub aim: String,
     /// Confidence of the answer after it.
     pub confidence: f32,
 }
 
-/// Results of all steps. No interval is looked at twice with one tool.
+/// Results of all steps. A tool looks at an interval at most once.
 #[derive(Debug, Default)]
 pub(super) struct ResultMemory {
     pub steps: Vec<StepResult>,
-    /// Looks may be made again.
+    /// Whether looks may be repeated.
     pub forgets: bool,
 }
 
@@ -52,13 +53,13 @@ impl ResultMemory {
         !self.forgets && self.steps.iter().any(|step| (step.interval, step.tool) == (interval, tool))
     }
 
-    /// Whether the interval was looked at with any tool.
+    /// Returns whether any tool looked at the interval.
     pub fn has_seen(&self, interval: usize) -> bool {
         self.steps.iter().any(|step| step.interval == interval)
     }
 }
 
-/// Reason and aim of each step, noted before the tool is called: what `trace` shows.
+/// Reason and aim of each step, recorded before the tool call. Shown in `trace`.
 #[derive(Debug, Default)]
 pub(super) struct WorkingMemory {
     notes: Vec<TraceStep>,

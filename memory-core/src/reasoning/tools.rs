@@ -1,4 +1,4 @@
-//! The tools of the loop, as a port. `drivers` implements it; the loop knows no recording, no decoder and no model.
+//! The tools of the loop, as a port that `drivers` implements. The loop knows no recording, decoder or model.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::{Kind, Modality, SensedEmbedding, StreamSpan};
 
-/// A way of looking at a recording again (VideoARM 3.3.1).
+/// A tool to look at a recording again (VideoARM 3.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tool {
     /// Many small pictures of a long interval.
     IntervalLocaliser,
-    /// Few pictures at full resolution, also cut in tiles, so that small things are found.
+    /// A few pictures at full resolution and in tiles, to find small things.
     SceneSnapper,
     /// The sound of an interval, with some pictures.
     ClipExplorer,
-    /// The words that are said in an interval, by a recogniser that may take longer than live allows.
+    /// Speech recognition on an interval, by a slower model than the live one.
     Transcriber,
     /// Description of pictures of the interval by a vision model that knows the question.
     ClipAnalyser,
@@ -72,35 +72,35 @@ pub struct LookOrder<'a> {
     pub pictures: usize,
     /// What the question asks for besides named things: written words, faces. It is costly to look for.
     pub asked: &'a [SightingKind],
-    /// What the question or its options name and no encoder has a label for.
+    /// Things that the question or its options name and no encoder has a label for.
     pub things: &'a [AskedThing],
-    /// Places that the memory knows by their pictures; empty where the question asks for none.
+    /// Places that the memory knows by their pictures. Empty if the question asks for no place.
     pub places: &'a [KnownPlace],
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
     /// Time that is left for it.
     pub budget: Duration,
-    /// Whether to give up now. Tools ask before each picture.
+    /// Returns whether to stop now. Tools check it before each picture.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A thing to compare with pictures, for tools that place both in one space.
+/// A thing to compare with pictures, for tools with one space for pictures and texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskedThing {
-    /// What to compare: "a kingfisher", or the words of an option.
+    /// Text to compare: "a kingfisher", or the words of an option.
     pub phrase: String,
-    /// The sentence about it where it is seen.
+    /// Sentence about it if it is seen.
     pub sentence: String,
 }
 
-/// A place that has a name, and what it looks like.
+/// A place with a name and its views.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownPlace {
     /// Its name.
     pub name: String,
-    /// The space of its pictures.
+    /// Space of its views.
     pub space: String,
-    /// γ of the space: the cosine from which pictures show one place.
+    /// γ of the space: the cosine from which two pictures show one place.
     pub gamma: f32,
     /// Unit vectors of pictures that were taken there.
     pub views: Vec<Vec<f32>>,
@@ -110,29 +110,30 @@ pub struct KnownPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SightingKind {
-    /// A thing, by the object detector.
+    /// A thing, from the object detector.
     Object,
-    /// Scene of a picture, by the scene classifier.
+    /// Scene of a picture, from the scene classifier.
     Scene,
     /// A sound that is no speech.
     Sound,
-    /// A sentence that was said.
+    /// A spoken sentence.
     Speech,
     /// A line of writing.
     Writing,
     /// A person's face.
     Face,
-    /// The place that the pictures show, one of [`LookOrder::places`]. The label is its name, the score the cosine to its pictures.
+    /// The place that the pictures show, one of [`LookOrder::places`]. The label is its name, and the score the cosine
+    /// to its views.
     Place,
-    /// One of [`LookOrder::things`], which the pictures are as like as its words. The label is its phrase, the score the probability by
-    /// what was measured of the space.
+    /// One of [`LookOrder::things`], found by the similarity of the pictures to its words. The label is its phrase, and
+    /// the score its probability by the calibration of the space.
     Likeness,
-    /// Statement of a vision model about what the question asks.
+    /// Statement of a vision model about the question.
     Description,
 }
 
 impl SightingKind {
-    /// The kind of the event that it makes.
+    /// Returns the kind of the resulting event.
     #[must_use]
     pub const fn event_kind(self) -> Kind {
         match self {
@@ -144,7 +145,7 @@ impl SightingKind {
         }
     }
 
-    /// The sense.
+    /// Returns the modality.
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
@@ -182,17 +183,17 @@ pub struct Sighting {
 pub struct Reach {
     /// The labels of its encoders, with the sense of each.
     pub labels: Vec<(Modality, String)>,
-    /// Those among them that only say what a whole picture looks like, which is no evidence of a thing.
+    /// Labels among these that only classify a whole picture, which is no evidence of a thing.
     pub scenes: Vec<String>,
-    /// Whether it finds any word that is said.
+    /// Whether it recognises speech.
     pub speech: bool,
-    /// Whether it finds any word that is written.
+    /// Whether it recognises writing.
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
-    /// Whether it compares pictures with any words.
+    /// Whether it compares pictures with arbitrary words.
     pub likeness: bool,
-    /// The space in which it tells places apart by their pictures.
+    /// Space in which it tells places apart by their pictures. `None` if it does not.
     pub places: Option<String>,
     /// Whether it understands the question itself.
     pub question: bool,
@@ -207,7 +208,7 @@ pub struct Look {
     pub sightings: Vec<Sighting>,
     /// Pictures that were decoded and encoded.
     pub pictures: usize,
-    /// Most bytes of pictures and sound that were in memory at once.
+    /// Maximum number of bytes of pictures and sound in memory at once.
     pub bytes: usize,
     /// Parts of the interval that no recording has any more.
     pub missing: Duration,
@@ -219,7 +220,7 @@ pub struct Look {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookError {
-    /// The recording was deleted, by its budget or by somebody.
+    /// The recording was deleted, by its budget or by a user.
     #[error("the recording is gone")]
     Gone,
     /// The recording, or every encoder, failed.
@@ -230,9 +231,9 @@ pub enum LookError {
     Cancelled,
 }
 
-/// Looks at recordings. Calls block; they come from one thread at a time.
+/// Looks at recordings. Calls block, and come from one thread at a time.
 pub trait Tools: Send + Sync {
-    /// Returns what a tool can find now; nothing if its encoders are missing.
+    /// Returns what a tool can find now. Empty if its encoders are missing.
     fn reach(&self, tool: Tool) -> Reach;
 
     /// Looks at an interval.

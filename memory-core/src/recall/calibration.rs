@@ -1,4 +1,4 @@
-//! Signals to the probability of being right: one small table per layer, fitted by `tests/calibrate`.
+//! Maps signals to confidence: one small table per layer, fitted by `tests/calibrate`.
 
 mod table;
 
@@ -7,7 +7,7 @@ use super::options::Speaks;
 
 /// A logistic regression over the signals.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fit {
+pub(super) struct LayerCalibration {
     pub offset: f32,
     pub coverage: f32,
     pub cosine: f32,
@@ -17,7 +17,7 @@ pub(super) struct Fit {
     pub known: f32,
 }
 
-impl Fit {
+impl LayerCalibration {
     fn probability(&self, signals: &Signals) -> f32 {
         let x = self.offset
             + self.coverage * signals.coverage
@@ -30,24 +30,24 @@ impl Fit {
     }
 }
 
-/// The probability that a candidate of a layer is right.
-pub(super) fn probability(layer: Layer, signals: &Signals) -> f32 {
+/// Confidence of a candidate of a layer.
+pub(super) fn candidate_confidence(layer: Layer, signals: &Signals) -> f32 {
     if layer == Layer::Procedures {
-        return reliability(signals);
+        return procedure_confidence(signals);
     }
     table::fit(layer).probability(signals)
 }
 
-/// The reliability of a procedure as its sessions bear it out (NS-Mem, Eq. 6, with a uniform prior), times how surely it is the
-/// one that was meant. The benchmarks have too few such questions for a fit of its own; `fits` is 1 - 2^-n of n sessions.
-fn reliability(signals: &Signals) -> f32 {
+/// Confidence of a procedure: its reliability over sessions (NS-Mem, Eq. 6, with a uniform prior) times the certainty
+/// that it is the procedure in question. The benchmarks have too few such questions for a fit. `fits` is 1 - 2^-n for n
+/// sessions.
+fn procedure_confidence(signals: &Signals) -> f32 {
     let sessions = -(1.0 - signals.fits.clamp(0.0, 0.999)).log2();
     signals.thing * (1.0 + sessions) / (2.0 + sessions)
 }
 
-/// The logarithm of the odds of an option among others, but for a constant that all of them share: a conditional logit
-/// (McFadden 1974) over what speaks for it.
-pub(super) fn support(speaks: &Speaks) -> f32 {
+/// Log-odds of an option among others, up to a common constant: a conditional logit (McFadden 1974) over its evidence.
+pub(super) fn option_logit(speaks: &Speaks) -> f32 {
     let weight = &table::SPEAKS;
     weight.told * speaks.told
         + weight.scene * speaks.scene

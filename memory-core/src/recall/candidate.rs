@@ -1,9 +1,9 @@
-//! What a layer of the memory proposes as an answer.
+//! Candidates: the answers that the layers of the memory propose.
 
-use super::pool::Found;
+use super::pool::RetrievedEvent;
 use crate::TimeSpan;
 
-/// The layer that a candidate comes from.
+/// The layer that proposed a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layer {
     Episodes,
@@ -11,7 +11,7 @@ pub(super) enum Layer {
     Procedures,
     Gists,
     CrossModal,
-    /// A choice among options, whatever layer speaks for it.
+    /// A choice among options, on the evidence of any layer.
     Options,
 }
 
@@ -28,9 +28,9 @@ impl Layer {
     }
 }
 
-/// What an answer says, in a form that can be compared with an option.
+/// The content of an answer in a form that can be compared with an option.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+pub(super) enum CandidateValue {
     /// Words.
     Text(String),
     /// Times, in order.
@@ -43,30 +43,30 @@ pub(super) enum Value {
     List(Vec<String>),
 }
 
-/// What speaks for a candidate; each from 0 to 1.
+/// Features of a candidate, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Signals {
-    /// The share of the question's content that its evidence holds.
+    /// Share of the question's content that its evidence covers.
     pub coverage: f32,
-    /// How near in meaning the evidence is; 0 without φ.
+    /// Similarity of the evidence in meaning. 0 without φ.
     pub cosine: f32,
-    /// How far it stands out from the next.
+    /// Lead over the next candidate.
     pub margin: f32,
-    /// Whether it has the kind of answer that was asked for, or only quotes.
+    /// Fit to the requested kind of answer. Low for a mere quotation.
     pub fits: f32,
-    /// How surely the thing that was named is the thing that was found.
+    /// Certainty that the thing in the evidence is the named one.
     pub thing: f32,
-    /// The share of the question's content that any memory holds.
+    /// Share of the question's content that the memory holds.
     pub known: f32,
 }
 
 impl Candidate {
-    /// An answer that was computed from several events, and is no part of one: how well a single one suits says nothing of it.
+    /// Returns an answer that was computed from several events. The fit of a single event says nothing about it.
     pub fn computed(
         layer: Layer,
         text: String,
-        value: Value,
-        evidence: Vec<Found>,
+        value: CandidateValue,
+        evidence: Vec<RetrievedEvent>,
         known: f32,
         reason: String,
     ) -> Self {
@@ -79,13 +79,13 @@ impl Candidate {
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub layer: Layer,
-    /// As it is told.
+    /// The answer in words.
     pub text: String,
-    pub value: Value,
-    /// Best first.
-    pub evidence: Vec<Found>,
+    pub value: CandidateValue,
+    /// Supporting events, best first.
+    pub evidence: Vec<RetrievedEvent>,
     pub signals: Signals,
-    /// The probability that it is right, once it is calibrated.
+    /// Probability that the answer is right, once calibrated.
     pub confidence: f32,
     /// Why it was proposed, in a few words.
     pub reason: String,

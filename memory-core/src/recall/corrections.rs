@@ -1,107 +1,114 @@
-//! What was taken back since: told statements that a later one corrects answer no question of how things are.
+//! Statements that a later statement corrects. They answer no question about how things are.
 //!
-//! A later statement takes back an earlier one if both speak of what the question asks about, and the later one admits a mistake,
-//! denies what the earlier one says, or calls off or moves what the earlier one announces.
+//! A later statement corrects an earlier one if both are about the subject of the question, and the later one admits a
+//! mistake, denies the earlier statement, or cancels or reschedules what it announces.
 
 use std::ops::Range;
 
-use super::content::{Coverage, Item, word_likeness};
-use super::likeness::likeness;
-use super::pool::{Found, Pool};
+use super::content::{ContentItem, Coverage, word_similarity};
+use super::likeness::phrase_similarity;
+use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::Quantity;
 use super::question::Question;
-use super::reading::{Reading, arguments, is_person};
+use super::reading::{ParsedEvent, arguments, is_person};
 use crate::index::{stem, words};
 use crate::language::english::correction::{Correction, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::{Ask, Occurrence};
+use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::Tag;
 use crate::{Kind, ReadError};
 
-/// Events about the thing that are looked through.
-const LOOKED_THROUGH: usize = 80;
-/// The least share of what an earlier statement holds of the question that a later one must hold to speak of the same.
-const SAME_TOPIC: f32 = 0.4;
-/// How much of the question an earlier number holds that another one takes back without naming what it counts.
-const ASKED: f32 = 0.5;
-/// The same where the later one denies the very number that the earlier one tells.
-const SAME_NUMBER: f32 = 0.15;
-/// The least likeness of two words for one thing.
-const ALIKE: f32 = 0.7;
-/// The least likeness of one thing.
-const SAME_THING: f32 = 0.9;
-/// The least share of the question that an earlier statement holds.
-const ABOUT: f32 = 0.2;
+/// Maximum number of events about the thing that are searched for corrections.
+const MAX_EVENTS_SEARCHED: usize = 80;
+/// Share of the question that the later statement must cover, relative to the earlier one, to have the same topic.
+const MIN_SHARED_TOPIC: f32 = 0.4;
+/// Coverage of the question from which another number corrects an earlier number without naming what it counts.
+const MIN_NUMBER_COVERAGE: f32 = 0.5;
+/// As [`MIN_NUMBER_COVERAGE`], if the later statement denies the very number of the earlier one.
+const MIN_DENIED_NUMBER_COVERAGE: f32 = 0.15;
+/// Minimum similarity of two words for one thing.
+const MIN_WORD_SIMILARITY: f32 = 0.7;
+/// Minimum similarity of two phrases for one thing.
+const MIN_THING_SIMILARITY: f32 = 0.9;
+/// Minimum coverage of the question by a statement that can be corrected.
+const MIN_COVERAGE: f32 = 0.2;
 
-/// A statement and the later one that takes it back.
+/// A statement and the later one that corrects it.
 #[derive(Debug, Clone)]
-pub(super) struct TakenBack {
-    pub earlier: Found,
-    pub later: Found,
+pub(super) struct CorrectedStatement {
+    pub earlier: RetrievedEvent,
+    pub later: RetrievedEvent,
 }
 
-/// A statement with how well it holds each item of the question.
-struct Told<'a> {
-    found: &'a Found,
+/// A statement with its coverage of each item of the question.
+struct ScoredStatement<'a> {
+    found: &'a RetrievedEvent,
     held: Vec<f32>,
 }
 
-/// Everything about what a question asks that was taken back since, in the order of the telling.
-pub(super) fn taken_back(pool: &Pool<'_>, found: &[Found]) -> Result<Vec<TakenBack>, ReadError> {
+/// Returns the statements about the subject of the question that were corrected later, in the order in which they were
+/// told.
+pub(super) fn corrected_statements(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+) -> Result<Vec<CorrectedStatement>, ReadError> {
     let question = pool.question;
-    if question.content.is_empty() || asks_for_the_past(question) {
+    if question.content.is_empty() || asks_for_earlier_state(question) {
         return Ok(Vec::new());
     }
-    let mut all: Vec<Found> = found.iter().filter(|one| is_told(one)).cloned().collect();
-    // What is said of a person takes back nothing by that alone.
+    let mut all: Vec<RetrievedEvent> = found.iter().filter(|one| is_correctable(one)).cloned().collect();
+    // That two statements are about one person makes neither a correction.
     let thing = question.named.iter().find(|noun| !noun.is_pronoun() && !is_person(noun));
-    let mut mentioned = thing.map_or_else(Vec::new, |thing| pool.mentioned(thing, None, true, LOOKED_THROUGH));
+    let mut mentioned =
+        thing.map_or_else(Vec::new, |thing| pool.ids_mentioning(thing, None, true, MAX_EVENTS_SEARCHED));
     mentioned.retain(|id| found.iter().all(|one| one.id() != *id));
-    // Few texts may be corrections. Only where one is, the grammar of the others is worth reading.
+    // Few texts are corrections. The others are parsed only if one is.
     let mut rest = Vec::new();
     for id in mentioned {
         let Some(event) = pool.reader.event(id)? else { continue };
         match event.kind == Kind::Text && may_correct(&event.text) {
-            true => all.extend(pool.read(&[id], &question.content)?.into_iter().filter(is_told)),
+            true => all.extend(pool.read(&[id], &question.content)?.into_iter().filter(is_correctable)),
             false => rest.push(id),
         }
     }
-    if all.iter().all(|one| correction(&one.reading).is_none()) {
+    if all.iter().all(|one| correction_in(&one.reading).is_none()) {
         return Ok(Vec::new());
     }
-    all.extend(pool.read(&rest, &question.content)?.into_iter().filter(is_told));
+    all.extend(pool.read(&rest, &question.content)?.into_iter().filter(is_correctable));
     if let Some(bound) = question.bound() {
-        // What was said afterwards was not known then.
+        // Later statements were not known at the time in question.
         all.retain(|one| one.span().start <= bound.end);
     }
     all.sort_by_key(|one| (one.span().start, one.id()));
-    let corrections: Vec<Option<Correction>> = all.iter().map(|one| correction(&one.reading)).collect();
-    let told: Vec<Told<'_>> =
-        all.iter().map(|found| Told { found, held: question.content.held(&found.reading) }).collect();
+    let corrections: Vec<Option<Correction>> = all.iter().map(|one| correction_in(&one.reading)).collect();
+    let told: Vec<ScoredStatement<'_>> = all
+        .iter()
+        .map(|found| ScoredStatement { found, held: question.content.item_similarities(&found.reading) })
+        .collect();
     let mut pairs = Vec::new();
     for (place, earlier) in all.iter().enumerate() {
         let later = (place + 1..all.len()).rev().find(|later| {
             corrections[*later]
                 .as_ref()
-                .is_some_and(|correction| takes_back(question, correction, &told[*later], &told[place]))
+                .is_some_and(|correction| corrects(question, correction, &told[*later], &told[place]))
         });
         if let Some(later) = later {
-            pairs.push(TakenBack { earlier: earlier.clone(), later: all[later].clone() });
+            pairs.push(CorrectedStatement { earlier: earlier.clone(), later: all[later].clone() });
         }
     }
     Ok(pairs)
 }
 
-/// The numbers that a text states. "I said six euros. That was wrong, it is seven": it states seven, and of euros.
-pub(super) fn stated(reading: &Reading) -> Vec<Quantity> {
+/// Returns the quantities that a text states. "I said six euros. That was wrong, it is seven" states seven euros.
+pub(super) fn stated_quantities(reading: &ParsedEvent) -> Vec<Quantity> {
     let mut all = reading.quantities();
     if all.len() < 2 || !may_correct(&reading.event.text) {
         return all;
     }
     let (words, _) = parse(&reading.event.text, &[]);
     let admits = |sentence: &&Sentence| {
-        Correction::of(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
+        Correction::find(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
     };
     let Some(from) = reading.sentences.iter().find(admits).map(|sentence| sentence.range.start) else { return all };
     if !all.iter().any(|quantity| quantity.range.start >= from) {
@@ -112,26 +119,26 @@ pub(super) fn stated(reading: &Reading) -> Vec<Quantity> {
     if let Some(before) = before {
         for quantity in all.iter_mut().filter(|quantity| quantity.unit.is_empty()) {
             quantity.unit.clone_from(&before.unit);
-            quantity.of.clone_from(&before.of);
+            quantity.measured.clone_from(&before.measured);
         }
     }
     all
 }
 
-/// Puts what takes back in the place of what was taken back.
-pub(super) fn replaced(found: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
+/// Replaces corrected statements by their corrections.
+pub(super) fn with_corrections(found: Vec<RetrievedEvent>, pairs: &[CorrectedStatement]) -> Vec<RetrievedEvent> {
     if pairs.is_empty() {
         return found;
     }
-    let mut kept: Vec<Found> = Vec::with_capacity(found.len() + pairs.len());
+    let mut kept: Vec<RetrievedEvent> = Vec::with_capacity(found.len() + pairs.len());
     for one in found {
         let mut one = one;
-        // What corrects may itself be corrected.
+        // A correction may itself be corrected.
         for _ in 0..pairs.len() {
             let Some(pair) = pairs.iter().find(|pair| pair.earlier.id() == one.id()) else { break };
-            // It speaks of what the earlier one named, though it does not name all of it again.
+            // The correction inherits the coverage of the earlier statement, which it does not repeat in full.
             let fuller = |a: Coverage, b: Coverage| if a.of_content > b.of_content { a } else { b };
-            one = Found {
+            one = RetrievedEvent {
                 score: one.score.max(pair.later.score),
                 relevance: one.relevance.max(pair.later.relevance),
                 placed: one.placed,
@@ -147,8 +154,11 @@ pub(super) fn replaced(found: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
     kept
 }
 
-/// Shows what was taken back behind what takes it back.
-pub(super) fn shown(mut evidence: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found> {
+/// Moves corrected statements behind their corrections.
+pub(super) fn order_corrections_first(
+    mut evidence: Vec<RetrievedEvent>,
+    pairs: &[CorrectedStatement],
+) -> Vec<RetrievedEvent> {
     for pair in pairs {
         let known = evidence.iter().any(|one| one.id() == pair.earlier.id());
         let place = evidence.iter().position(|one| one.id() == pair.later.id());
@@ -159,13 +169,14 @@ pub(super) fn shown(mut evidence: Vec<Found>, pairs: &[TakenBack]) -> Vec<Found>
     evidence
 }
 
-/// Somebody's statement, or what a sense or a program says of how something is; a deed that was seen is not taken back.
-fn is_told(found: &Found) -> bool {
+/// Returns whether an event is somebody's statement, or a state that was observed. An observed deed is never corrected.
+fn is_correctable(found: &RetrievedEvent) -> bool {
     matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Entity) && !found.reading.only_asks()
 }
 
-/// "Where was it before?", "what did she say first?": what was taken back since is what is asked for.
-fn asks_for_the_past(question: &Question<'_>) -> bool {
+/// Returns whether the question asks for a statement before its correction: "where was it before?", "what did she say
+/// first?".
+fn asks_for_earlier_state(question: &Question<'_>) -> bool {
     let before =
         matches!(question.asked.occurrence, Some(Occurrence::First | Occurrence::Previous | Occurrence::Nth(_)));
     let main = &question.asked.main;
@@ -177,50 +188,56 @@ fn asks_for_the_past(question: &Question<'_>) -> bool {
                 _ => false,
             },
         );
-    question.ask() != Ask::Change && (before || said)
+    question.ask() != AnswerKind::Change && (before || said)
 }
 
-fn correction(reading: &Reading) -> Option<Correction> {
+fn correction_in(reading: &ParsedEvent) -> Option<Correction> {
     if reading.event.kind != Kind::Text || !may_correct(&reading.event.text) {
         return None;
     }
     let ranges: Vec<_> = reading.times.iter().map(|time| time.range.clone()).collect();
     let (words, _) = parse(&reading.event.text, &ranges);
-    Correction::of(&words, &reading.sentences)
+    Correction::find(&words, &reading.sentences)
 }
 
-/// What of a later statement takes back: in which part of its text it names its topic (none: anywhere), and what it denies of it.
+/// The part of a later statement that names its topic (`None`: all of it), and what it denies.
 #[derive(Default)]
-struct Said<'a> {
+struct CorrectionScope<'a> {
     part: Option<&'a Range<usize>>,
     denied: &'a [String],
 }
 
-/// Whether two statements hold the same of what the question speaks of, some words left out.
-fn same_topic(question: &Question<'_>, earlier: &Told<'_>, later: &Told<'_>, said: &Said<'_>, persons: bool) -> bool {
+/// Returns whether two statements cover the same items of the question, except for some words.
+fn have_same_topic(
+    question: &Question<'_>,
+    earlier: &ScoredStatement<'_>,
+    later: &ScoredStatement<'_>,
+    said: &CorrectionScope<'_>,
+    persons: bool,
+) -> bool {
     let content = &question.content;
     let (mut own, mut both, mut thing) = (0.0, 0.0, false);
     for (place, item) in content.items.iter().enumerate() {
-        if said.denied.iter().any(|word| word_likeness(&item.lemma, word) >= ALIKE) {
+        if said.denied.iter().any(|word| word_similarity(&item.lemma, word) >= MIN_WORD_SIMILARITY) {
             continue;
         }
         let common = earlier.held[place].min(later.held[place]);
         own += item.weight * earlier.held[place];
-        let shared = common > 0.0 && same_word(item, &earlier.found.reading, &later.found.reading, said);
+        let shared = common > 0.0 && share_word(item, &earlier.found.reading, &later.found.reading, said);
         if shared {
             both += item.weight * common;
-            thing |= is_thing(question, item);
+            thing |= names_thing(question, item);
         }
     }
     // "37, not 36" takes back the very number that was said, however little else it repeats.
     let exact =
         !said.denied.is_empty() && said.denied.iter().all(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    let enough = if exact { SAME_NUMBER } else { SAME_TOPIC };
-    own > 0.0 && own >= ABOUT * content.total() && both >= enough * own && (thing || persons)
+    let enough = if exact { MIN_DENIED_NUMBER_COVERAGE } else { MIN_SHARED_TOPIC };
+    own > 0.0 && own >= MIN_COVERAGE * content.total_weight() && both >= enough * own && (thing || persons)
 }
 
-/// Whether a word of the question names a thing, and neither a deed nor a person.
-fn is_thing(question: &Question<'_>, item: &Item) -> bool {
+/// Returns whether a word of the question names a thing, and no deed or person.
+fn names_thing(question: &Question<'_>, item: &ContentItem) -> bool {
     let name = |noun: &NounPhrase| {
         noun.kind == NounKind::Name && (noun.head == item.lemma || noun.modifiers.contains(&item.lemma))
     };
@@ -229,14 +246,17 @@ fn is_thing(question: &Question<'_>, item: &Item) -> bool {
         && !question.named.iter().any(name)
 }
 
-/// Whether two statements hold a word of the question in words that are alike themselves, and in its sense: a bill is no charge
-/// of a battery.
-fn same_word(item: &Item, earlier: &Reading, later: &Reading, said: &Said<'_>) -> bool {
-    let alike = |reading: &Reading| -> Vec<String> {
+/// Returns whether two statements contain a word of the question in the same sense: an invoice is no charge of a
+/// battery.
+fn share_word(item: &ContentItem, earlier: &ParsedEvent, later: &ParsedEvent, said: &CorrectionScope<'_>) -> bool {
+    let alike = |reading: &ParsedEvent| -> Vec<String> {
         let suits = |tag: Tag| !matches!((item.tag, tag), (Tag::Verb, Tag::Noun) | (Tag::Noun, Tag::Verb));
-        let of_item = |lemma: &str| word_likeness(&item.lemma, lemma) >= ALIKE || item.other.as_deref() == Some(lemma);
-        // Two statements of one speaker need not speak of one thing.
-        let told = if item.tag == Tag::Name { reading.own.min(reading.lemmas.len()) } else { reading.lemmas.len() };
+        let of_item = |lemma: &str| {
+            word_similarity(&item.lemma, lemma) >= MIN_WORD_SIMILARITY || item.alias.as_deref() == Some(lemma)
+        };
+        // Two statements of one speaker may be about different things.
+        let told =
+            if item.tag == Tag::Name { reading.own_words.min(reading.lemmas.len()) } else { reading.lemmas.len() };
         reading.lemmas[..told]
             .iter()
             .filter(|(lemma, tag)| suits(*tag) && of_item(lemma))
@@ -248,11 +268,16 @@ fn same_word(item: &Item, earlier: &Reading, later: &Reading, said: &Said<'_>) -
         let said: Vec<String> = words(later.text(part)).map(|word| stem(&word)).collect();
         other.retain(|word| said.contains(&stem(word)));
     }
-    one.iter().any(|a| other.iter().any(|b| word_likeness(a, b) >= ALIKE))
+    one.iter().any(|a| other.iter().any(|b| word_similarity(a, b) >= MIN_WORD_SIMILARITY))
 }
 
-/// Whether the later statement names the very thing that the question names and that the earlier one is about.
-fn same_thing(question: &Question<'_>, earlier: &Reading, later: &Reading, part: Option<&Range<usize>>) -> bool {
+/// Returns whether the later statement names the thing that the question names and that the earlier statement is about.
+fn names_same_thing(
+    question: &Question<'_>,
+    earlier: &ParsedEvent,
+    later: &ParsedEvent,
+    part: Option<&Range<usize>>,
+) -> bool {
     let named: Vec<NounPhrase> = later
         .clauses()
         .flat_map(arguments)
@@ -263,57 +288,63 @@ fn same_thing(question: &Question<'_>, earlier: &Reading, later: &Reading, part:
         earlier.clauses().filter_map(|clause| clause.subject.as_ref()).filter_map(|subject| earlier.resolve(subject));
     let mut things = subjects.filter(|thing| thing.kind == NounKind::Common && !is_person(thing));
     things.any(|thing| {
-        question.named.iter().any(|named| likeness(named, &thing, earlier) >= SAME_THING)
-            && named.iter().any(|noun| likeness(&thing, noun, later) >= SAME_THING)
+        question.named.iter().any(|named| phrase_similarity(named, &thing, earlier) >= MIN_THING_SIMILARITY)
+            && named.iter().any(|noun| phrase_similarity(&thing, noun, later) >= MIN_THING_SIMILARITY)
     })
 }
 
-fn takes_back(question: &Question<'_>, correction: &Correction, later: &Told<'_>, earlier: &Told<'_>) -> bool {
+fn corrects(
+    question: &Question<'_>,
+    correction: &Correction,
+    later: &ScoredStatement<'_>,
+    earlier: &ScoredStatement<'_>,
+) -> bool {
     let (new, old) = (&later.found.reading, &earlier.found.reading);
-    let speaks_of = |said: &Said<'_>, persons: bool| {
-        same_topic(question, earlier, later, said, persons) || same_thing(question, old, new, said.part)
+    let speaks_of = |said: &CorrectionScope<'_>, persons: bool| {
+        have_same_topic(question, earlier, later, said, persons) || names_same_thing(question, old, new, said.part)
     };
-    let anywhere = Said::default();
+    let anywhere = CorrectionScope::default();
     // "Correction: she needs 39": of what she said that she needs, if that is what is asked about.
-    let about = earlier.found.coverage.of_content >= ASKED && tells_of(new, old.event.entity.as_deref());
-    if correction.admits.is_some() && about && tells_anew(old, new) {
+    let about = earlier.found.coverage.of_content >= MIN_NUMBER_COVERAGE && tells_of(new, old.event.entity.as_deref());
+    if correction.admits.is_some() && about && restates_number(old, new) {
         return true;
     }
     if let Some(part) = &correction.admits
-        && tells_asked(question, new, old)
-        && speaks_of(&Said { part: Some(part), denied: &[] }, false)
+        && restates_answer(question, new, old)
+        && speaks_of(&CorrectionScope { part: Some(part), denied: &[] }, false)
     {
         return true;
     }
     if correction.called_off && announces(old, new) && speaks_of(&anywhere, false) {
         return true;
     }
-    // Of an appointment the person alone may be named.
-    let arranged = matches!(question.ask(), Ask::Change | Ask::Time | Ask::Truth);
-    // What is moved comes at another time, and is otherwise as it was told.
-    let of_time = arranged || question.is_bounded();
+    // A statement about an appointment may name the person only.
+    let arranged = matches!(question.ask(), AnswerKind::Change | AnswerKind::Time | AnswerKind::Truth);
+    // A rescheduled event keeps everything but its time.
+    let of_time = arranged || question.has_time_bound();
     if correction.moved && of_time && !new.times.is_empty() && announces(old, new) && speaks_of(&anywhere, arranged) {
         return true;
     }
     correction.denied.iter().any(|denial| {
         let own = !denial.of_speaker || tells_of(old, new.event.entity.as_deref());
-        let said = Said { part: Some(&denial.sentence), denied: &denial.words };
-        own && asserts(old, &denial.words) && same_topic(question, earlier, later, &said, false)
+        let said = CorrectionScope { part: Some(&denial.sentence), denied: &denial.words };
+        own && asserts(old, &denial.words) && have_same_topic(question, earlier, later, &said, false)
     })
 }
 
-/// Whether a later statement tells anew what the question asks for and the earlier one tells: a number, a time.
-fn tells_asked(question: &Question<'_>, later: &Reading, earlier: &Reading) -> bool {
+/// Returns whether a later statement gives a new value for what the question asks and the earlier statement gave: a
+/// number or a time.
+fn restates_answer(question: &Question<'_>, later: &ParsedEvent, earlier: &ParsedEvent) -> bool {
     match question.ask() {
-        Ask::Count | Ask::Amount => earlier.quantities().is_empty() || !later.quantities().is_empty(),
-        Ask::Time => earlier.times.is_empty() || !later.times.is_empty(),
+        AnswerKind::Count | AnswerKind::Amount => earlier.quantities().is_empty() || !later.quantities().is_empty(),
+        AnswerKind::Time => earlier.times.is_empty() || !later.times.is_empty(),
         _ => true,
     }
 }
 
-/// Whether a correction tells another number with the same verb: "she needs 39", after "I need size 38".
-fn tells_anew(earlier: &Reading, later: &Reading) -> bool {
-    let verbs = |reading: &Reading| -> Vec<String> {
+/// Returns whether a correction states another number with the same verb: "she needs 39", after "I need size 38".
+fn restates_number(earlier: &ParsedEvent, later: &ParsedEvent) -> bool {
+    let verbs = |reading: &ParsedEvent| -> Vec<String> {
         let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| !verb.auxiliary_only);
         verbs.map(|verb| verb.lemma.clone()).collect()
     };
@@ -322,14 +353,14 @@ fn tells_anew(earlier: &Reading, later: &Reading) -> bool {
     numbers && new.iter().any(|verb| old.contains(verb))
 }
 
-/// Whether the earlier statement tells of something to come that had not come yet when the later one was made.
-fn announces(earlier: &Reading, later: &Reading) -> bool {
+/// Returns whether the earlier statement announces an event that was still in the future at the later statement.
+fn announces(earlier: &ParsedEvent, later: &ParsedEvent) -> bool {
     let (told, since) = (earlier.event.span.start, later.event.span.start);
     earlier.times.iter().any(|time| time.span.end >= told && time.span.end >= since)
 }
 
-/// Whether one sentence says all of some words without denying anything.
-fn asserts(reading: &Reading, denied: &[String]) -> bool {
+/// Returns whether one sentence says all of some words without denying anything.
+fn asserts(reading: &ParsedEvent, denied: &[String]) -> bool {
     reading.sentences.iter().filter(|sentence| !sentence.asks).any(|sentence| {
         let stems: Vec<String> = words(reading.text(&sentence.range)).map(|word| stem(&word)).collect();
         let denies = sentence.clauses.iter().any(|clause| clause.verb.as_ref().is_some_and(|verb| verb.negated));
@@ -337,8 +368,8 @@ fn asserts(reading: &Reading, denied: &[String]) -> bool {
     })
 }
 
-/// Whether an event is of a person, or names them.
-fn tells_of(reading: &Reading, person: Option<&str>) -> bool {
+/// Returns whether an event is of a person, or names them.
+fn tells_of(reading: &ParsedEvent, person: Option<&str>) -> bool {
     let Some(person) = person else { return false };
     let named = |word: String| reading.lemmas.iter().any(|(lemma, _)| *lemma == word);
     reading.event.entity.as_deref() == Some(person) || words(person).all(named)

@@ -1,52 +1,56 @@
-//! Whether there is an answer, and which (HippoMM's adaptive reasoning Γ, deterministic).
+//! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
-//! Candidates that say the same support each other: the one that says more is told, and it is wrong only if all of them are. Of
-//! candidates that say different things the better supported one is told. What excludes it lowers its probability, unless what
-//! was told last holds; where it is then no longer likelier than not, the memory contradicts itself, and there is no answer.
+//! Candidates that agree support each other. The more detailed one is the answer, and it is wrong only if all of them
+//! are. Of candidates that differ, the better supported one is the answer. A candidate that excludes it lowers its
+//! confidence, unless the answer is the latest statement. If the confidence then falls below one half, the memory
+//! contradicts itself, and there is no answer.
 
 use super::calibration;
-use super::candidate::{Candidate, Layer, Value};
-use super::fusion::weight;
-use super::pool::merged;
+use super::candidate::{Candidate, CandidateValue, Layer};
+use super::fusion::layer_weight;
+use super::pool::merge;
 use super::question::Question;
-use super::reconciling::{Relation, answers, beside, is_more_detailed, relation, source, together};
+use super::reconciling::{
+    CandidateRelation, candidate_relation, confidence_given_exclusion, confidence_of_any, is_direct_answer,
+    is_more_detailed, layer_description,
+};
 use crate::{Intent, TraceStep};
 
-/// Of what excludes each other only something likelier than not is told.
-const LIKELIER_THAN_NOT: f32 = 0.5;
+/// Minimum confidence of a candidate that another candidate excludes.
+const MIN_CONTRADICTED_CONFIDENCE: f32 = 0.5;
 
-/// The answer and why, or why there is none.
-pub(super) enum Decision {
+/// The chosen answer, or the reason why there is none.
+pub(super) enum AnswerDecision {
     Answered(Candidate),
     None { confidence: f32, reason: String },
 }
 
-/// Decides among candidates in order of their weight.
+/// Chooses the answer among candidates in the order of their weight.
 pub(super) fn decide(
     question: &Question<'_>,
     candidates: Vec<Candidate>,
     intent: Intent,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
+) -> AnswerDecision {
     match question.query.ablation.without_reconciling {
-        true => likeliest(candidates, trace),
-        false => compared(question, candidates, intent, trace),
+        true => decide_by_confidence(candidates, trace),
+        false => compare_candidates(question, candidates, intent, trace),
     }
 }
 
-fn compared(
+fn compare_candidates(
     question: &Question<'_>,
     mut candidates: Vec<Candidate>,
     intent: Intent,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
-    // A quotation is no answer where another layer has the very thing that was asked for. It may bear it out.
-    let tells = |candidate: &Candidate| answers(candidate) && candidate.confidence >= calibration::ANSWERED;
+) -> AnswerDecision {
+    // A direct answer of another layer goes before a quotation, which may support it.
+    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= calibration::ANSWERED;
     let quotations = match candidates.iter().any(tells) {
-        true => candidates.extract_if(.., |candidate| !answers(candidate)).collect(),
+        true => candidates.extract_if(.., |candidate| !is_direct_answer(candidate)).collect(),
         false => Vec::new(),
     };
-    // Of two layers that disagree about how something is, the one that knows what was told last is right.
+    // If two layers disagree about a state, the one with the latest statement is right.
     let mut newest_holds = false;
     if let [first, second, ..] = candidates.as_slice()
         && first.layer != second.layer
@@ -54,30 +58,30 @@ fn compared(
         && is_state(second)
         && first.value != second.value
     {
-        let newer = newest(second) > newest(first)
+        let newer = newest_evidence_time(second) > newest_evidence_time(first)
             && second.confidence >= calibration::ANSWERED
             && second.signals.thing >= first.signals.thing - 0.2;
-        newest_holds = newer || newest(first) > newest(second);
+        newest_holds = newer || newest_evidence_time(first) > newest_evidence_time(second);
         if newer {
             candidates.swap(0, 1);
         }
     }
     if candidates.is_empty() {
-        return insufficient(0.0, "nothing in memory speaks of it".into(), trace);
+        return decline_as_insufficient(0.0, "nothing in memory speaks of it".into(), trace);
     }
     let chosen = if newest_holds { 0 } else { best_supported(question, &candidates, &quotations, intent) };
-    let best = match reconciled(question, candidates, chosen, quotations, newest_holds, trace) {
-        Decision::Answered(best) => best,
+    let best = match reconcile(question, candidates, chosen, quotations, newest_holds, trace) {
+        AnswerDecision::Answered(best) => best,
         none => return none,
     };
-    // A name, a place, a number or a time was asked for, and a sentence without one is none.
+    // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
     if best.signals.fits <= 0.0 && best.confidence >= calibration::ANSWERED {
-        return insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
+        return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
     }
-    above_the_bar(best, trace)
+    answer_above_threshold(best, trace)
 }
 
-/// The first of the candidates that the others support most.
+/// Returns the first of the candidates that most others support.
 fn best_supported(
     question: &Question<'_>,
     candidates: &[Candidate],
@@ -86,8 +90,8 @@ fn best_supported(
 ) -> usize {
     let mut best = (0, f32::MIN);
     for (place, candidate) in candidates.iter().enumerate() {
-        let agreeing = supporters(question, candidates, quotations, place).map(|other| other.confidence);
-        let support = weight(intent, candidate.layer) * together(agreeing.chain([candidate.confidence]));
+        let agreeing = supporting_candidates(question, candidates, quotations, place).map(|other| other.confidence);
+        let support = layer_weight(intent, candidate.layer) * confidence_of_any(agreeing.chain([candidate.confidence]));
         if support > best.1 + f32::EPSILON {
             best = (place, support);
         }
@@ -95,115 +99,130 @@ fn best_supported(
     best.0
 }
 
-/// The other candidates that agree with one.
-fn supporters<'a>(
+/// Returns the other candidates that agree with one.
+fn supporting_candidates<'a>(
     question: &'a Question<'a>,
     candidates: &'a [Candidate],
     quotations: &'a [Candidate],
     place: usize,
 ) -> impl Iterator<Item = &'a Candidate> {
     let others = candidates.iter().enumerate().filter(move |(other, _)| *other != place).map(|(_, other)| other);
-    others.chain(quotations).filter(move |other| relation(question, &candidates[place], other) == Relation::Agree)
+    others
+        .chain(quotations)
+        .filter(move |other| candidate_relation(question, &candidates[place], other) == CandidateRelation::Agree)
 }
 
-/// The chosen candidate with what the others make of it, or why it is none.
-fn reconciled(
+/// Returns the chosen candidate with its confidence adjusted by the other candidates, or the reason why there is no
+/// answer.
+fn reconcile(
     question: &Question<'_>,
     mut candidates: Vec<Candidate>,
     chosen: usize,
     quotations: Vec<Candidate>,
     newest_holds: bool,
     trace: &mut Vec<TraceStep>,
-) -> Decision {
+) -> AnswerDecision {
     let first = candidates.remove(chosen);
     let (mut agreeing, mut others): (Vec<Candidate>, Vec<Candidate>) = (Vec::new(), Vec::new());
     for other in candidates.into_iter().chain(quotations) {
-        match relation(question, &first, &other) {
-            Relation::Agree => agreeing.push(other),
-            Relation::Differ | Relation::Exclude => others.push(other),
-            Relation::Unrelated => {}
+        match candidate_relation(question, &first, &other) {
+            CandidateRelation::Agree => agreeing.push(other),
+            CandidateRelation::Differ | CandidateRelation::Exclude => others.push(other),
+            CandidateRelation::Unrelated => {}
         }
     }
     let mut best = first;
     if !agreeing.is_empty() {
-        let confidence = together(agreeing.iter().chain([&best]).map(|one| one.confidence));
+        let confidence = confidence_of_any(agreeing.iter().chain([&best]).map(|one| one.confidence));
         let detailed = agreeing.iter().position(|other| is_more_detailed(question, other, &best));
         if let Some(place) = detailed {
             std::mem::swap(&mut best, &mut agreeing[place]);
         }
-        let with = told(&agreeing);
-        note(trace, "agreement", format!("{:?} and {with}: {:.2} to {confidence:.2}", best.text, best.confidence));
-        best.reason = format!("{}; {} says the same", best.reason, source(agreeing[0].layer));
+        let with = describe_candidates(&agreeing);
+        add_trace_step(
+            trace,
+            "agreement",
+            format!("{:?} and {with}: {:.2} to {confidence:.2}", best.text, best.confidence),
+        );
+        best.reason = format!("{}; {} says the same", best.reason, layer_description(agreeing[0].layer));
         best.confidence = confidence;
-        best.evidence = merged(best.evidence, agreeing.into_iter().flat_map(|one| one.evidence).collect());
+        best.evidence = merge(best.evidence, agreeing.into_iter().flat_map(|one| one.evidence).collect());
     }
     for other in others {
-        let reason = match relation(question, &best, &other) {
-            Relation::Exclude if newest_holds => {
-                note(trace, "disagreement", format!("{:?} was told after {:?}", best.text, other.text));
+        let reason = match candidate_relation(question, &best, &other) {
+            CandidateRelation::Exclude if newest_holds => {
+                add_trace_step(trace, "disagreement", format!("{:?} was told after {:?}", best.text, other.text));
                 "what was told before is no longer so".to_owned()
             }
-            Relation::Exclude => {
-                let confidence = beside(best.confidence, other.confidence);
-                let case = if confidence < LIKELIER_THAN_NOT { "contradiction" } else { "disagreement" };
+            CandidateRelation::Exclude => {
+                let confidence = confidence_given_exclusion(best.confidence, other.confidence);
+                let case = if confidence < MIN_CONTRADICTED_CONFIDENCE { "contradiction" } else { "disagreement" };
                 let odds = format!("{:.2} to {confidence:.2}", best.confidence);
-                note(trace, case, format!("{:?} and {}: {odds}", best.text, told(std::slice::from_ref(&other))));
+                add_trace_step(
+                    trace,
+                    case,
+                    format!("{:?} and {}: {odds}", best.text, describe_candidates(std::slice::from_ref(&other))),
+                );
                 best.confidence = confidence;
-                if confidence < LIKELIER_THAN_NOT {
+                if confidence < MIN_CONTRADICTED_CONFIDENCE {
                     let reason = format!("memory contradicts itself: {:?} and {:?}", best.text, other.text);
-                    return Decision::None { confidence, reason };
+                    return AnswerDecision::None { confidence, reason };
                 }
-                format!("{} says otherwise and is less likely", source(other.layer))
+                format!("{} says otherwise and is less likely", layer_description(other.layer))
             }
             _ => {
-                note(trace, "disagreement", format!("{:?} is better supported than {:?}", best.text, other.text));
-                format!("better supported than what {} says", source(other.layer))
+                add_trace_step(
+                    trace,
+                    "disagreement",
+                    format!("{:?} is better supported than {:?}", best.text, other.text),
+                );
+                format!("better supported than what {} says", layer_description(other.layer))
             }
         };
         best.reason = format!("{}; {reason}", best.reason);
     }
-    Decision::Answered(best)
+    AnswerDecision::Answered(best)
 }
 
-fn told(candidates: &[Candidate]) -> String {
+fn describe_candidates(candidates: &[Candidate]) -> String {
     let one = |candidate: &Candidate| {
         format!("{:?} ({} {:.2})", candidate.text, candidate.layer.name(), candidate.confidence)
     };
     candidates.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn note(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
-    trace.push(super::gather::step(case, detail));
+fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
+    trace.push(super::gather::trace_step(case, detail));
 }
 
-/// The candidate of the greatest probability, compared with nothing.
-fn likeliest(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> Decision {
+/// Chooses the candidate of the greatest confidence and compares it with no other.
+fn decide_by_confidence(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     let best =
         candidates.into_iter().reduce(|best, other| if other.confidence > best.confidence { other } else { best });
     match best {
-        None => insufficient(0.0, "nothing in memory speaks of it".into(), trace),
-        Some(best) => above_the_bar(best, trace),
+        None => decline_as_insufficient(0.0, "nothing in memory speaks of it".into(), trace),
+        Some(best) => answer_above_threshold(best, trace),
     }
 }
 
-fn above_the_bar(best: Candidate, trace: &mut Vec<TraceStep>) -> Decision {
+fn answer_above_threshold(best: Candidate, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     if best.confidence < calibration::ANSWERED {
         let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
-        return insufficient(best.confidence, reason, trace);
+        return decline_as_insufficient(best.confidence, reason, trace);
     }
-    Decision::Answered(best)
+    AnswerDecision::Answered(best)
 }
 
-fn insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> Decision {
-    note(trace, "insufficiency", reason.clone());
-    Decision::None { confidence, reason }
+fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> AnswerDecision {
+    add_trace_step(trace, "insufficiency", reason.clone());
+    AnswerDecision::None { confidence, reason }
 }
 
-/// Whether a candidate says how something is, so that the newest holds.
+/// Returns whether a candidate states how something is, so that the newest statement holds.
 fn is_state(candidate: &Candidate) -> bool {
-    matches!(candidate.layer, Layer::Facts | Layer::Episodes) && matches!(candidate.value, Value::Truth(_))
+    matches!(candidate.layer, Layer::Facts | Layer::Episodes) && matches!(candidate.value, CandidateValue::Truth(_))
 }
 
-fn newest(candidate: &Candidate) -> Option<crate::Timestamp> {
+fn newest_evidence_time(candidate: &Candidate) -> Option<crate::Timestamp> {
     candidate.evidence.first().map(|found| found.span().start)
 }

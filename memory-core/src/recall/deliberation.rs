@@ -1,8 +1,8 @@
-//! What a question was decided among, for a language model that decides among the same.
+//! Candidates and passages for a language model that chooses an answer.
 //!
-//! A model chooses one of the proposals, or reads the answer in passages of the memory, and names the evidence that it goes by. The
-//! words of the answer are those of the proposal or of the named evidence (`language::english::wording`). So an order that was heard,
-//! read or told can at most get its own words quoted, with the sentence that holds them beside.
+//! A model chooses one of the proposals, or reads the answer in passages, and names its evidence. The words of the
+//! answer are those of the proposal or of the named evidence (`language::english::wording`). An instruction that was
+//! heard, read or told can therefore only be quoted, together with its sentence.
 
 use std::time::Duration;
 
@@ -10,31 +10,32 @@ use jiff::Zoned;
 
 use super::answerers::quote;
 use super::candidate::{Candidate, Layer, Signals};
-use super::gather::Gathered;
-use super::likeness::best_in;
-use super::pool::{Found, Pool};
+use super::gather::RetrievedEvents;
+use super::likeness::best_phrase_similarity;
+use super::pool::{EventPool, RetrievedEvent};
 use super::question::{Question, intersection};
-use super::{calibration, cited, route};
-use crate::language::english::time::moment;
+use super::{calibration, evidence_item, route_of};
+use crate::language::english::time::say_moment;
 use crate::language::english::wording;
 use crate::{Answer, EventId, Evidence, Kind, ReadError, Route, TimeSpan};
 
-/// Most proposals, options apart.
-const MOST_PROPOSALS: usize = 8;
-/// Most items of evidence of one proposal.
-const MOST_EVIDENCE: usize = 4;
-/// Most events of the search that are passages, and most passages with what was said around them.
-const MOST_FOUND: usize = 16;
-const MOST_PASSAGES: usize = 36;
-/// Most items of evidence that an answer is read from.
-const MOST_READ: usize = 6;
-/// What was said within this time before or after a sentence may be its other half.
-const CONVERSATION: Duration = Duration::from_secs(120);
+/// Maximum number of proposals of an open question.
+const MAX_PROPOSALS: usize = 8;
+/// Maximum number of evidence items of one proposal.
+const MAX_PROPOSAL_EVIDENCE: usize = 4;
+/// Maximum number of retrieved events that become passages.
+const MAX_FOUND_PASSAGES: usize = 16;
+/// Maximum number of passages, with the events around the retrieved ones.
+const MAX_PASSAGES: usize = 36;
+/// Maximum number of evidence items that an answer is read from.
+const MAX_READ_EVIDENCE: usize = 6;
+/// Time before and after a sentence in which other sentences belong to the same conversation.
+const CONVERSATION_WINDOW: Duration = Duration::from_secs(120);
 
 /// An answer that the memory can give.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// As it is told.
+    /// The answer in words.
     pub text: String,
     /// The option that it is, where there are options.
     pub choice: Option<usize>,
@@ -42,7 +43,7 @@ pub struct Proposal {
     pub route: Route,
     /// The probability that it is right, without a language model.
     pub confidence: f32,
-    /// What speaks for it, best first; never empty.
+    /// Supporting evidence, best first; never empty.
     pub evidence: Vec<Evidence>,
 }
 
@@ -53,12 +54,12 @@ pub struct Deliberation {
     pub answer: Answer,
     /// The answers that the memory can give, best first. With options: one per option, in their order.
     pub proposals: Vec<Proposal>,
-    /// What may hold the answer in its words, best first: what the search found, each with what was said right before and after.
-    /// Empty with options, and where nothing asked for it.
+    /// Events that may contain the answer, best first: retrieved events, each with the sentences before and after it.
+    /// Empty with options, or if no proposals were requested.
     pub passages: Vec<Evidence>,
-    /// The question in plain words.
+    /// The question as text.
     pub question: String,
-    /// Items of evidence that an answer carries.
+    /// Maximum number of evidence items of an answer.
     pub limit: usize,
     /// When it was asked, in the memory's time zone.
     pub now: Zoned,
@@ -79,7 +80,7 @@ pub enum VerdictError {
 }
 
 impl VerdictError {
-    /// What is wrong, for the model that may answer once more.
+    /// Returns the error in words, for a model that may answer once more.
     pub const fn message(self) -> &'static str {
         match self {
             Self::NotProposed => "it chose an answer that was not proposed",
@@ -91,8 +92,8 @@ impl VerdictError {
 }
 
 impl Deliberation {
-    /// The answer that a proposal makes, with `named` as its first evidence. The words of the proposal are kept unless
-    /// `wording` says the same in other words; the flag is whether it does.
+    /// Returns the answer of a proposal, with `named` as its first evidence. The words of the proposal are kept unless
+    /// `wording` is a paraphrase of it. The flag is whether it is.
     ///
     /// # Errors
     /// If the proposal or the evidence was not among what was proposed.
@@ -103,9 +104,9 @@ impl Deliberation {
         wording: Option<&str>,
     ) -> Result<(Answer, bool), VerdictError> {
         let proposal = self.proposals.get(proposal).ok_or(VerdictError::NotProposed)?;
-        let evidence = self.with_first(self.named(named)?, &proposal.evidence);
+        let evidence = self.merge_evidence(self.find_evidence(named)?, &proposal.evidence);
         let reworded = wording.filter(|_| proposal.choice.is_none());
-        let reworded = reworded.filter(|text| wording::says_the_same(text, &proposal.text, &self.question));
+        let reworded = reworded.filter(|text| wording::is_paraphrase(text, &proposal.text, &self.question));
         let answer = Answer {
             answer: Some(reworded.unwrap_or(&proposal.text).to_owned()),
             choice: proposal.choice,
@@ -117,15 +118,16 @@ impl Deliberation {
         Ok((answer, reworded.is_some()))
     }
 
-    /// The answer that a model reads in `named`, in words that stand there; those of when it was count as well. Its confidence is that
-    /// of the best proposal that goes by the same event.
+    /// Returns an answer that a model reads in `named`. Its words must occur there, or in the time of an event. Its
+    /// confidence is that of the best proposal with the same event.
     ///
     /// # Errors
     /// If the evidence is not among what was given, or does not have the words of the answer.
     pub fn read(&self, named: &[EventId], text: &str) -> Result<Answer, VerdictError> {
         let text = text.trim();
-        let first = self.named(named)?;
-        let told: Vec<String> = first.iter().take(MOST_READ).flat_map(|item| self.words_of(item)).collect();
+        let first = self.find_evidence(named)?;
+        let told: Vec<String> =
+            first.iter().take(MAX_READ_EVIDENCE).flat_map(|item| self.evidence_texts(item)).collect();
         if self.passages.is_empty() || !wording::is_in_words_of(text, &told, &self.question) {
             return Err(VerdictError::NotRead);
         }
@@ -136,24 +138,24 @@ impl Deliberation {
             choice: None,
             confidence: confidence.unwrap_or(self.answer.confidence),
             route: Route::Detailed,
-            evidence: self.with_first(first, &[]),
+            evidence: self.merge_evidence(first, &[]),
             ..self.answer.clone()
         })
     }
 
-    /// What an item says, who says it, and when, in words.
-    fn words_of(&self, item: &Evidence) -> Vec<String> {
+    /// Returns the text, the speaker and the time of an evidence item in words.
+    fn evidence_texts(&self, item: &Evidence) -> Vec<String> {
         let begin = item.span.start.to_jiff().to_zoned(self.now.time_zone().clone());
         vec![
             item.text.clone(),
             item.entity.clone().unwrap_or_default(),
-            moment(item.span.start, &self.now),
+            say_moment(item.span.start, &self.now),
             begin.strftime("%A %-d %B %Y %-H:%M").to_string(),
         ]
     }
 
-    /// The evidence with these ids, each once.
-    fn named(&self, ids: &[EventId]) -> Result<Vec<Evidence>, VerdictError> {
+    /// Returns the evidence with these ids, without duplicates.
+    fn find_evidence(&self, ids: &[EventId]) -> Result<Vec<Evidence>, VerdictError> {
         if ids.is_empty() {
             return Err(VerdictError::NoEvidence);
         }
@@ -168,8 +170,8 @@ impl Deliberation {
         Ok(evidence)
     }
 
-    /// `first`, then `own` and what the answer without a model shows, up to the limit.
-    fn with_first(&self, first: Vec<Evidence>, own: &[Evidence]) -> Vec<Evidence> {
+    /// Returns `first`, then `own`, then the evidence of the answer without a model, up to the limit.
+    fn merge_evidence(&self, first: Vec<Evidence>, own: &[Evidence]) -> Vec<Evidence> {
         let mut evidence = first;
         for item in own.iter().chain(&self.answer.evidence) {
             if evidence.iter().all(|one| one.event != item.event) {
@@ -178,23 +180,27 @@ impl Deliberation {
         }
         evidence.truncate(self.limit);
         for (rank, item) in evidence.iter_mut().enumerate() {
-            item.score = super::score(rank);
+            item.score = super::rank_score(rank);
         }
         evidence
     }
 
-    /// The answer where none of the proposals answers the question.
+    /// Returns the answer if no proposal answers the question.
     pub fn declined(&self, reason: String) -> Answer {
         Answer { answer: None, choice: None, route: Route::None, reason, ..self.answer.clone() }
     }
 }
 
-/// The proposals of an open question: the candidates of every layer, then what the search found, as it stands.
-pub(super) fn of_candidates(candidates: &[Candidate], gathered: &Gathered, question: &Question<'_>) -> Vec<Proposal> {
+/// Returns the proposals of an open question: the candidates of every layer, then the retrieved events.
+pub(super) fn proposals_from_candidates(
+    candidates: &[Candidate],
+    gathered: &RetrievedEvents,
+    question: &Question<'_>,
+) -> Vec<Proposal> {
     let mut proposals: Vec<Proposal> = Vec::new();
-    let quotes = gathered.found.iter().map(|found| quote(found, question));
+    let quotes = gathered.found.iter().map(|found| quotation_candidate(found, question));
     for candidate in candidates.iter().cloned().chain(quotes) {
-        if proposals.len() == MOST_PROPOSALS {
+        if proposals.len() == MAX_PROPOSALS {
             break;
         }
         let known = proposals.iter().any(|one| one.text == candidate.text);
@@ -202,89 +208,96 @@ pub(super) fn of_candidates(candidates: &[Candidate], gathered: &Gathered, quest
             proposals.push(Proposal {
                 text: candidate.text,
                 choice: None,
-                route: route(candidate.layer),
+                route: route_of(candidate.layer),
                 confidence: candidate.confidence,
-                evidence: shown(candidate.evidence),
+                evidence: as_evidence(candidate.evidence),
             });
         }
     }
     proposals
 }
 
-/// What the search found, the most relevant first, each with what was said right before and after it.
-pub(super) fn passages(pool: &Pool<'_>, gathered: &Gathered) -> Result<Vec<Evidence>, ReadError> {
-    let mut found: Vec<&Found> = gathered.found.iter().collect();
+/// Returns the retrieved events in order of relevance, each with the sentences before and after it.
+pub(super) fn passages(pool: &EventPool<'_>, gathered: &RetrievedEvents) -> Result<Vec<Evidence>, ReadError> {
+    let mut found: Vec<&RetrievedEvent> = gathered.found.iter().collect();
     found.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
-    let mut passages: Vec<Found> = Vec::new();
-    for one in found.into_iter().take(MOST_FOUND) {
+    let mut passages: Vec<RetrievedEvent> = Vec::new();
+    for one in found.into_iter().take(MAX_FOUND_PASSAGES) {
         let mut near = vec![one.clone()];
         if one.reading.event.kind == Kind::Text {
             let span = one.span();
-            let before = TimeSpan { start: span.start.saturating_sub(CONVERSATION), end: span.start };
-            let after = TimeSpan { start: span.end, end: span.end.saturating_add(CONVERSATION) };
+            let before = TimeSpan { start: span.start.saturating_sub(CONVERSATION_WINDOW), end: span.start };
+            let after = TimeSpan { start: span.end, end: span.end.saturating_add(CONVERSATION_WINDOW) };
             for (span, latest) in [(before, true), (after, false)] {
-                // The other half may lie outside of what is asked about.
+                // The other half of a conversation may lie outside of the time bound.
                 let Some(span) = pool.question.hard.map_or(Some(span), |bound| intersection(span, bound)) else {
                     continue;
                 };
-                near.extend(pool.listing(Some(span), None, vec![Kind::Text], latest, 2, &pool.question.content)?);
+                near.extend(pool.events_in_time_order(
+                    Some(span),
+                    None,
+                    vec![Kind::Text],
+                    latest,
+                    2,
+                    &pool.question.content,
+                )?);
             }
         }
         for one in near {
-            if passages.len() < MOST_PASSAGES && passages.iter().all(|known| known.id() != one.id()) {
+            if passages.len() < MAX_PASSAGES && passages.iter().all(|known| known.id() != one.id()) {
                 passages.push(one);
             }
         }
     }
-    Ok(shown_up_to(passages, MOST_PASSAGES))
+    Ok(as_evidence_up_to(passages, MAX_PASSAGES))
 }
 
-/// One proposal per option. Any of the evidence may speak for any of them, which is for the model to say.
-pub(super) fn of_options(
+/// Returns one proposal per option. Any of the evidence may support any option.
+pub(super) fn proposals_from_options(
     options: &[String],
     confidences: &[f32],
-    evidence: &[Found],
+    evidence: &[RetrievedEvent],
     layer: Option<Layer>,
 ) -> Vec<Proposal> {
-    let evidence: Vec<Evidence> = shown_up_to(evidence.to_vec(), 2 * MOST_EVIDENCE);
+    let evidence: Vec<Evidence> = as_evidence_up_to(evidence.to_vec(), 2 * MAX_PROPOSAL_EVIDENCE);
     if evidence.is_empty() {
         return Vec::new();
     }
     let proposed = options.iter().enumerate().map(|(choice, option)| Proposal {
         text: option.clone(),
         choice: Some(choice),
-        route: route(layer.unwrap_or(Layer::Episodes)),
+        route: route_of(layer.unwrap_or(Layer::Episodes)),
         confidence: confidences.get(choice).copied().unwrap_or(0.0),
         evidence: evidence.clone(),
     });
     proposed.collect()
 }
 
-fn shown(evidence: Vec<Found>) -> Vec<Evidence> {
-    shown_up_to(evidence, MOST_EVIDENCE)
+fn as_evidence(evidence: Vec<RetrievedEvent>) -> Vec<Evidence> {
+    as_evidence_up_to(evidence, MAX_PROPOSAL_EVIDENCE)
 }
 
-fn shown_up_to(evidence: Vec<Found>, most: usize) -> Vec<Evidence> {
-    evidence.into_iter().take(most).enumerate().map(|(rank, found)| cited(found, rank)).collect()
+fn as_evidence_up_to(evidence: Vec<RetrievedEvent>, most: usize) -> Vec<Evidence> {
+    evidence.into_iter().take(most).enumerate().map(|(rank, found)| evidence_item(found, rank)).collect()
 }
 
-/// An event as an answer of its own.
-fn quote(found: &Found, question: &Question<'_>) -> Candidate {
-    let text = quote::quote(found, question);
+/// Returns an event as a candidate of its own.
+fn quotation_candidate(found: &RetrievedEvent, question: &Question<'_>) -> Candidate {
+    let text = quote::quotation(found, question);
     let signals = Signals {
         coverage: found.coverage.of_content,
         cosine: found.cosine.unwrap_or(0.0),
         margin: 0.0,
-        fits: quote::quoted(question),
-        thing: question.named.iter().map(|thing| best_in(thing, &found.reading)).fold(0.0, f32::max),
-        known: question.content.known(),
+        fits: quote::quotation_fit(question),
+        thing: question.named.iter().map(|thing| best_phrase_similarity(thing, &found.reading)).fold(0.0, f32::max),
+        known: question.content.known_share(),
     };
     Candidate {
         layer: Layer::Episodes,
-        value: super::candidate::Value::Text(text.clone()),
+        value: super::candidate::CandidateValue::Text(text.clone()),
         text,
         evidence: vec![found.clone()],
-        confidence: calibration::probability(Layer::Episodes, &signals),
+        confidence: calibration::candidate_confidence(Layer::Episodes, &signals),
         signals,
         reason: String::new(),
     }

@@ -1,19 +1,19 @@
-//! What says no: a deed that is denied, given up, only planned, or done without the one who is asked about.
+//! Denials: a deed that is denied, given up, only planned, or done without the person in question.
 
-use super::content::{verb_likeness, word_likeness};
-use super::likeness::{is_colour, likeness};
-use super::pool::Found;
+use super::content::{verb_similarity, word_similarity};
+use super::likeness::{is_colour, phrase_similarity};
+use super::pool::RetrievedEvent;
 use super::question::Question;
-use super::reading::{Reading, arguments};
-use super::stance::{SAME_THING, is_inside, is_nobody, is_to_come};
+use super::reading::{ParsedEvent, arguments};
+use super::stance::{MIN_THING_SIMILARITY, contains_time, is_nobody, refers_to_future};
 use crate::Kind;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::language::english::time::ToldTime;
 
-/// The event in which one does without the other what the question takes both to do: "Ida goes sailing without Bo", for "did Bo go
-/// sailing with Ida?".
-pub(super) fn left_out<'p>(question: &Question<'_>, pooled: &'p [Found]) -> Option<&'p Found> {
+/// Returns the event in which one person acts without the other, where the question asks about both: "Ida goes sailing
+/// without Bo", for "did Bo go sailing with Ida?".
+pub(super) fn excluding_event<'p>(question: &Question<'_>, pooled: &'p [RetrievedEvent]) -> Option<&'p RetrievedEvent> {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
     let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun())?;
@@ -22,10 +22,12 @@ pub(super) fn left_out<'p>(question: &Question<'_>, pooled: &'p [Found]) -> Opti
     let mut adjuncts = clauses.flat_map(|clause| &clause.adjuncts);
     let with = adjuncts.find(|adjunct| adjunct.preposition == "with").map(|adjunct| &adjunct.noun)?;
     let bound = question.bound();
-    let alone = |found: &&Found| {
+    let alone = |found: &&RetrievedEvent| {
         let reading = &found.reading;
-        let is = |asked: &NounPhrase, told: &NounPhrase| likeness(asked, told, reading) >= SAME_THING;
-        let deed = |told: &Clause| told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_THING);
+        let is =
+            |asked: &NounPhrase, told: &NounPhrase| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY;
+        let deed =
+            |told: &Clause| told.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY);
         let doers =
             || reading.clauses().filter_map(|told| told.subject.as_ref()).filter_map(|doer| reading.resolve(doer));
         let mut without = reading
@@ -43,69 +45,74 @@ pub(super) fn left_out<'p>(question: &Question<'_>, pooled: &'p [Found]) -> Opti
     pooled.iter().filter(alone).max_by_key(|found| (found.span().start, found.id()))
 }
 
-/// From here two words for a state or a colour are one.
-const SAME_STATE: f32 = 0.9;
-/// What nobody does who does not eat it.
-const LIKING: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
+/// Minimum similarity of two words for one state or colour.
+const MIN_STATE_SIMILARITY: f32 = 0.9;
+/// Verbs that are also denied if somebody does not eat a thing.
+const LIKING_VERBS: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
 
-/// Whether all that a text says of the deed that is asked about is when it is to be, which is not the time of the question.
-pub(super) fn only_plans(question: &Question<'_>, reading: &Reading) -> bool {
+/// Returns whether a text only plans the deed in question, for another time than that of the question.
+pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     let Some(verb) = verb.filter(|_| reading.event.kind == Kind::Text) else { return false };
-    let same = |clause: &&Clause| clause.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_THING);
+    let same =
+        |clause: &&Clause| clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY);
     let mut deeds = reading.clauses().filter(same).peekable();
     let bound = question.bound();
     let elsewhere = |clause: &Clause| {
-        let inside = |time: &&ToldTime| is_inside(clause, time);
+        let inside = |time: &&ToldTime| contains_time(clause, time);
         let mut times = reading.times.iter().filter(inside);
         times.all(|time| bound.is_none_or(|bound| !time.span.overlaps(bound)))
     };
-    deeds.peek().is_some() && deeds.all(|clause| is_to_come(clause, reading) && elsewhere(clause))
+    deeds.peek().is_some() && deeds.all(|clause| refers_to_future(clause, reading) && elsewhere(clause))
 }
 
-/// "He has given up skating", "she quit skating".
+/// Returns whether a verb means giving something up: "he has given up skating", "she quit skating".
 pub(super) fn gives_up(verb: &VerbGroup) -> bool {
     let up = verb.lemma == "give" && verb.particle.as_deref() == Some("up");
     !verb.negated && (up || matches!(verb.lemma.as_str(), "stop" | "quit" | "cease"))
 }
 
-/// "No lesson tomorrow", for "is there a lesson tomorrow?".
-pub(super) fn is_without(reading: &Reading, verb: &str, asked: &Clause) -> bool {
+/// Returns whether an event denies that there is something: "no lesson tomorrow", for "is there a lesson tomorrow?".
+pub(super) fn denies_existence(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool {
     let meant = |noun: &NounPhrase| {
-        asked.subject.iter().chain(&asked.objects).any(|thing| likeness(thing, noun, reading) >= SAME_THING)
+        asked
+            .subject
+            .iter()
+            .chain(&asked.objects)
+            .any(|thing| phrase_similarity(thing, noun, reading) >= MIN_THING_SIMILARITY)
     };
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     matches!(verb, "be" | "have")
         && told.flat_map(arguments).any(|noun| noun.determiner.as_deref() == Some("no") && meant(noun))
 }
 
-/// Whether an event says of the thing that it has another colour: "it is going to be green", for "will it be red?".
-pub(super) fn is_of_another_colour(reading: &Reading, asked: &Clause) -> bool {
+/// Returns whether an event states another colour of the thing: "it is going to be green", for "will it be red?".
+pub(super) fn states_other_colour(reading: &ParsedEvent, asked: &Clause) -> bool {
     let colour =
         |clause: &Clause| clause.complements.iter().map(|(word, _)| word).find(|word| is_colour(word)).cloned();
     let (Some(wanted), Some(thing)) = (colour(asked), &asked.subject) else { return false };
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     told.filter(|clause| {
         let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
-        subject.is_some_and(|subject| likeness(thing, &subject, reading) >= SAME_THING)
+        subject.is_some_and(|subject| phrase_similarity(thing, &subject, reading) >= MIN_THING_SIMILARITY)
     })
     .any(|clause| {
         let words = crate::index::words(reading.text(&clause.range));
         let mut colours = words.filter(|word| is_colour(word)).peekable();
-        colours.peek().is_some() && colours.all(|word| word_likeness(&wanted, &word) < SAME_STATE)
+        colours.peek().is_some() && colours.all(|word| word_similarity(&wanted, &word) < MIN_STATE_SIMILARITY)
     })
 }
 
-/// Whether an event says that something is not done, or no more.
-pub(super) fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
+/// Returns whether an event states that something is not done, or no longer.
+pub(super) fn denies(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool {
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
-            // Who was never ill did not get ill.
+            // "Was never ill" implies "did not get ill".
             let of_state = |word: &str| {
                 let asked =
                     asked.complements.iter().map(|(word, _)| word).chain(asked.objects.iter().map(|noun| &noun.head));
-                asked.into_iter().any(|asked| word_likeness(asked, word) >= SAME_STATE)
+                asked.into_iter().any(|asked| word_similarity(asked, word) >= MIN_STATE_SIMILARITY)
             };
             let becomes = matches!(verb, "get" | "become" | "fall" | "feel")
                 && told.lemma == "be"
@@ -115,27 +122,29 @@ pub(super) fn denies(reading: &Reading, verb: &str, asked: &Clause) -> bool {
                     .map(|(word, _)| word)
                     .chain(clause.objects.iter().map(|noun| &noun.head))
                     .any(|word| of_state(word));
-            let alike = word_likeness(verb, &told.lemma) >= 0.6 || becomes;
+            let alike = word_similarity(verb, &told.lemma) >= 0.6 || becomes;
             // "Only in the yard, not on the stairs".
             let not_there = told.negated
                 && told.lemma.is_empty()
                 && clause.adjuncts.iter().any(|told| {
-                    asked.adjuncts.iter().any(|asked| likeness(&asked.noun, &told.noun, reading) >= SAME_THING)
+                    asked
+                        .adjuncts
+                        .iter()
+                        .any(|asked| phrase_similarity(&asked.noun, &told.noun, reading) >= MIN_THING_SIMILARITY)
                 });
-            // Who does not eat it does not like it.
-            let taste = LIKING.contains(&verb)
+            // "Does not eat it" implies "does not like it".
+            let taste = LIKING_VERBS.contains(&verb)
                 && told.negated
                 && lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
-                && clause
-                    .objects
-                    .iter()
-                    .any(|told| asked.objects.iter().any(|asked| likeness(asked, told, reading) >= SAME_THING));
+                && clause.objects.iter().any(|told| {
+                    asked.objects.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY)
+                });
             (alike && clause.subject.as_ref().is_some_and(is_nobody))
                 || taste
                 || not_there
                 || (told.negated && permits && told.modal.is_some())
                 || (told.negated && !told.lemma.is_empty() && (alike || verb == "be" || verb == "have"))
-                || gives_up(told) && reading.lemmas.iter().any(|(lemma, _)| word_likeness(verb, lemma) >= 0.8)
+                || gives_up(told) && reading.lemmas.iter().any(|(lemma, _)| word_similarity(verb, lemma) >= 0.8)
                 || told.particle.as_deref() == Some("off") && matches!(told.lemma.as_str(), "call")
                 || matches!(told.lemma.as_str(), "cancel" | "postpone" | "refuse")
         })

@@ -3,8 +3,8 @@
 use super::candidate::{Candidate, Layer};
 use crate::Intent;
 
-/// How likely a layer is the right one for an intent.
-pub(super) fn weight(intent: Intent, layer: Layer) -> f32 {
+/// Weight of a layer for an intent.
+pub(super) fn layer_weight(intent: Intent, layer: Layer) -> f32 {
     match (intent, layer) {
         (Intent::Procedural | Intent::Constraint, Layer::Procedures) | (Intent::Character, Layer::Procedures) => 1.0,
         (Intent::Procedural | Intent::Constraint, _) => 0.6,
@@ -14,10 +14,10 @@ pub(super) fn weight(intent: Intent, layer: Layer) -> f32 {
     }
 }
 
-/// Puts the candidates in order of their weighted confidence.
+/// Orders the candidates by weighted confidence.
 pub(super) fn fuse(mut candidates: Vec<Candidate>, intent: Intent) -> Vec<Candidate> {
     candidates.sort_by(|a, b| {
-        let value = |candidate: &Candidate| candidate.confidence * weight(intent, candidate.layer);
+        let value = |candidate: &Candidate| candidate.confidence * layer_weight(intent, candidate.layer);
         value(b).total_cmp(&value(a))
     });
     candidates

@@ -1,59 +1,61 @@
-//! Which events a question is answered from: by words and meaning, by its time, or by another event that places it.
+//! Retrieves the events for a question: by words and meaning, by time, or by another event that places them in time.
 
 use std::time::Duration;
 
 use super::answerers::rank::rank;
 use super::content::Content;
-use super::pool::{Found, Pool, merged};
-use super::question::{Question, UNPERCEIVED, intersection};
-use crate::language::english::question::{Ask, Cue, Occurrence, Order};
+use super::pool::{EventPool, RetrievedEvent, merge};
+use super::question::{Question, UNKNOWN_CUE_WORD_WEIGHT, intersection};
+use crate::language::english::question::{AnswerKind, Cue, Occurrence, Order};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
-/// How far a cue reaches on both sides when something happened meanwhile (HippoMM 4.3, δ).
-const WIDENED: Duration = Duration::from_secs(2);
-/// How far "right after" reaches, and "after".
-const DIRECTLY: Duration = Duration::from_secs(60);
-const SOON: Duration = Duration::from_secs(600);
-/// How far it is looked where nothing of what is asked for is so near.
-const LATER: [Duration; 2] = [Duration::from_secs(3_600), Duration::from_secs(86_400)];
-/// How long a state that was told in one moment is taken to last where nothing lies at the moment itself.
-const LASTING: Duration = Duration::from_secs(1_800);
-/// What follows may begin so long before the end of what it follows: two encoders part a stretch at different times.
-const TOUCHING: Duration = Duration::from_secs(1);
-/// How much of a cue's content an event must hold to be the event meant.
-const CUE_COVERAGE: f32 = 0.34;
-/// Events that are read for whom a role means.
-const ALIASES: usize = 24;
-/// A cosine that is as good as words.
-const ALIKE: f32 = 0.5;
-/// What is left of its coverage of an event that lies outside the time that is asked for.
-const OUT_OF_TIME: f32 = 0.5;
-/// Candidates that are put together to scenes.
-const SCENE: usize = 64;
-/// How much of the scene's share an event takes over.
-const OF_SCENE: f32 = 0.5;
-/// How long somebody speaks of what they did.
-const TOPIC: Duration = Duration::from_secs(1_800);
-/// Events that lie in the time asked for.
-const PLACED: usize = 64;
-/// Occurrences of a cue that are looked at.
-const CUES: usize = 4;
+/// Margin on both sides of a cue for what happened during it (HippoMM 4.3, δ).
+const CUE_MARGIN: Duration = Duration::from_secs(2);
+/// Reach of "right after".
+const DIRECT_REACH: Duration = Duration::from_secs(60);
+/// Reach of "after".
+const DEFAULT_REACH: Duration = Duration::from_secs(600);
+/// Reaches that are tried in turn if nothing was found closer.
+const EXTENDED_REACHES: [Duration; 2] = [Duration::from_secs(3_600), Duration::from_secs(86_400)];
+/// Assumed duration of a state that was told at one moment, if no event lies at the moment itself.
+const STATE_DURATION: Duration = Duration::from_secs(1_800);
+/// Maximum overlap of an event with the event that it follows. Two encoders split a stretch at different times.
+const MAX_OVERLAP: Duration = Duration::from_secs(1);
+/// Minimum coverage of the cue's content by an event that the cue refers to.
+const MIN_CUE_COVERAGE: f32 = 0.34;
+/// Maximum number of events that are read to find the name of a role.
+const MAX_ALIAS_EVENTS: usize = 24;
+/// Cosine from which meaning counts as much as words.
+const MIN_COSINE: f32 = 0.5;
+/// Factor on the coverage of an event outside the requested time.
+const OUT_OF_TIME_FACTOR: f32 = 0.5;
+/// Maximum number of candidates that are grouped into scenes.
+const MAX_SCENE_CANDIDATES: usize = 64;
+/// Share of the scene's coverage that an event receives.
+const SCENE_SHARE: f32 = 0.5;
+/// How long a speaker keeps talking about a deed.
+const TOPIC_WINDOW: Duration = Duration::from_secs(1_800);
+/// Maximum number of events in the requested time.
+const MAX_EVENTS_IN_TIME: usize = 64;
+/// Maximum number of events that are tried as the cue.
+const MAX_CUES: usize = 4;
 
-/// What was gathered.
-pub(super) struct Gathered {
-    /// Best first.
-    pub found: Vec<Found>,
-    /// The event that places them.
-    pub cue: Option<Found>,
-    /// Whether they lie in time as the cue says.
+/// The events that were retrieved for a question.
+pub(super) struct RetrievedEvents {
+    /// Retrieved events, best first.
+    pub found: Vec<RetrievedEvent>,
+    /// The event that places them in time.
+    pub cue: Option<RetrievedEvent>,
+    /// Whether they lie in time as the cue requires.
     pub placed: bool,
-    /// How much of the cue the event that places them holds; 1 where there is no cue.
+    /// Coverage of the cue by the event that places them. 1 without a cue.
     pub cue_coverage: f32,
 }
 
-/// The names of persons and animals that the question calls by what they are: "the plumber" is who was told to be one.
-pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
+/// Returns the names of persons and animals that the question calls by their role: "the plumber" is the person who was
+/// introduced as one.
+pub(super) fn role_names(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
     use crate::language::english::syntax::{NounKind, NounPhrase};
     let mut names: Vec<String> = Vec::new();
     for noun in question.named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())) {
@@ -64,12 +66,12 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
         }
         let holding = crate::index::Holding {
             groups: vec![vec![noun.head.clone()]],
-            limit: ALIASES,
+            limit: MAX_ALIAS_EVENTS,
             ..crate::index::Holding::default()
         };
         for id in reader.search().holding(&holding) {
             let Some(event) = reader.event(id)? else { continue };
-            let reading = super::reading::Reading::of(event, reader.zone());
+            let reading = super::reading::ParsedEvent::parse(event, reader.zone());
             for told in reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects)) {
                 // "Mr Tamm the plumber", "Grandma Greta".
                 let beside = told.kind == NounKind::Name
@@ -79,7 +81,7 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
                         .any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
                 let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
                 // "The plumber, Mr Tamm, comes".
-                let named = super::answerers::roles::apposed(told, &reading).filter(|_| told.head == noun.head);
+                let named = super::answerers::roles::apposition(told, &reading).filter(|_| told.head == noun.head);
                 if beside || before || named.is_some() {
                     let name = named.unwrap_or(told).head.clone();
                     if name != noun.head && !names.contains(&name) {
@@ -92,45 +94,48 @@ pub(super) fn aliases(reader: &dyn super::Reader, question: &Question<'_>) -> Re
     Ok(names)
 }
 
-/// Gathers the events for a question. That nothing was to be heard or seen comes last, unless the question is about it.
-pub(super) fn gather(
-    pool: &Pool<'_>,
+/// Retrieves the events for a question. Reports of silence and darkness come last unless the question is about them.
+pub(super) fn retrieve(
+    pool: &EventPool<'_>,
     cue_embedding: Option<&Vec<f32>>,
     trace: &mut Vec<TraceStep>,
-) -> Result<Gathered, ReadError> {
-    let mut gathered = candidates(pool, cue_embedding, trace)?;
-    let is_beside = |found: &Found| found.reading.event.attributes.contains_key("signal") && !is_about(found);
+) -> Result<RetrievedEvents, ReadError> {
+    let mut gathered = retrieve_candidates(pool, cue_embedding, trace)?;
+    let is_beside =
+        |found: &RetrievedEvent| found.reading.event.attributes.contains_key("signal") && !matches_question(found);
     gathered.found.sort_by_key(is_beside);
     Ok(gathered)
 }
 
-/// Whether the question's words or its meaning are those of the event.
-fn is_about(found: &Found) -> bool {
-    found.coverage.of_content >= CUE_COVERAGE || found.cosine.is_some_and(|cosine| cosine >= ALIKE)
+/// Returns whether the event matches the question in words or meaning.
+fn matches_question(found: &RetrievedEvent) -> bool {
+    found.coverage.of_content >= MIN_CUE_COVERAGE || found.cosine.is_some_and(|cosine| cosine >= MIN_COSINE)
 }
 
-fn candidates(
-    pool: &Pool<'_>,
+fn retrieve_candidates(
+    pool: &EventPool<'_>,
     cue_embedding: Option<&Vec<f32>>,
     trace: &mut Vec<TraceStep>,
-) -> Result<Gathered, ReadError> {
+) -> Result<RetrievedEvents, ReadError> {
     let question = pool.question;
-    let searched = search(pool, trace)?;
-    let implied = implied(question, &searched);
-    let relation = match (question.relation(), &implied) {
-        (Some((relation, content)), _) => Some((relation, content, cues(pool, relation, content, cue_embedding)?)),
+    let searched = search_within_bound(pool, trace)?;
+    let implied = implied_cue(question, &searched);
+    let relation = match (question.searchable_cue(), &implied) {
+        (Some((relation, content)), _) => {
+            Some((relation, content, cue_events(pool, relation, content, cue_embedding)?))
+        }
         (None, Some((relation, cues))) => Some((relation, &question.content, cues.clone())),
         (None, None) => None,
     };
     let placing = relation.as_ref().and_then(|(.., cues)| cues.first().cloned());
-    let coverage_of_cue = |cue: &Found| cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
+    let coverage_of_cue = |cue: &RetrievedEvent| cue.coverage.of_content.max(cue.cosine.unwrap_or(0.0));
     if let Some((relation, content, cues)) = relation
         && let Some(best) = cues.first()
     {
-        trace.push(step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
-        let placed = placed(pool, relation, content, &cues)?;
+        trace.push(trace_step("cue", format!("{}: {}", best.reading.event.id, best.reading.event.text)));
+        let placed = events_relative_to_cues(pool, relation, content, &cues)?;
         if !placed.is_empty() {
-            // What is asked for and what places it may stand in one event that was told.
+            // A told event may contain both the answer and the cue.
             let whole = searched.iter().find(|found| {
                 found.reading.event.kind == Kind::Text
                     && !question.content.is_empty()
@@ -140,52 +145,57 @@ fn candidates(
             let mut found = placed;
             if let Some(whole) = whole {
                 found.retain(|one| one.id() != whole.id());
-                found.insert(0, Found { placed: 1.0, ..whole.clone() });
+                found.insert(0, RetrievedEvent { placed: 1.0, ..whole.clone() });
             }
             let cue = best.clone();
-            let found = merged(found, vec![cue.clone()]);
-            let rest = searched.into_iter().map(|one| Found { score: 0.0, ..one }).collect();
-            let all = merged(found, rest);
+            let found = merge(found, vec![cue.clone()]);
+            let rest = searched.into_iter().map(|one| RetrievedEvent { score: 0.0, ..one }).collect();
+            let all = merge(found, rest);
             let cue_coverage = coverage_of_cue(&cue);
-            return Ok(Gathered { found: all, cue: Some(cue), placed: true, cue_coverage });
+            return Ok(RetrievedEvents { found: all, cue: Some(cue), placed: true, cue_coverage });
         }
     }
-    let missing = if question.relation().is_some() { 0.3 } else { 1.0 };
-    // Nothing but a time was asked for.
-    if let Some(bound) = question.bound().filter(|_| question.is_bounded() || question.hard.is_some())
+    let missing = if question.searchable_cue().is_some() { 0.3 } else { 1.0 };
+    // The question restricts only the time.
+    if let Some(bound) = question.bound().filter(|_| question.has_time_bound() || question.hard.is_some())
         && (question.content.is_empty()
-            || (question.content.is_light() || question.content.known() < 0.34) && question.is_bounded())
+            || (question.content.has_only_light_words() || question.content.known_share() < 0.34)
+                && question.has_time_bound())
     {
-        let mut listed = pool.listing(Some(bound), question.sense, Vec::new(), false, 300, &question.content)?;
+        let mut listed =
+            pool.events_in_time_order(Some(bound), question.sense, Vec::new(), false, 300, &question.content)?;
         listed.sort_by(|a, b| {
-            let fit = |found: &Found| {
-                shared(found.span(), bound) + 0.1 * found.coverage.of_content + kind_share(question, found)
+            let fit = |found: &RetrievedEvent| {
+                intersection_over_union(found.span(), bound)
+                    + 0.1 * found.coverage.of_content
+                    + kind_bonus(question, found)
             };
             fit(b).total_cmp(&fit(a)).then(a.id().cmp(&b.id()))
         });
         if !listed.is_empty() {
-            trace.push(step("time", format!("everything between {} and {}", bound.start, bound.end)));
-            return Ok(Gathered { found: listed, cue: None, placed: true, cue_coverage: missing });
+            trace.push(trace_step("time", format!("everything between {} and {}", bound.start, bound.end)));
+            return Ok(RetrievedEvents { found: listed, cue: None, placed: true, cue_coverage: missing });
         }
     }
     if question.content.is_empty() && searched.is_empty() {
-        let latest = pool.listing(question.bound(), question.sense, Vec::new(), true, 20, &question.content)?;
-        return Ok(Gathered { found: latest, cue: None, placed: false, cue_coverage: missing });
+        let latest =
+            pool.events_in_time_order(question.bound(), question.sense, Vec::new(), true, 20, &question.content)?;
+        return Ok(RetrievedEvents { found: latest, cue: None, placed: false, cue_coverage: missing });
     }
-    trace.push(step("search", format!("{} candidates by words and meaning", searched.len())));
-    // Where a thing was before may be told by what moved it, and by nothing else.
-    let moved = placing.filter(|_| question.ask() == Ask::Place);
+    trace.push(trace_step("search", format!("{} candidates by words and meaning", searched.len())));
+    // Only the event that moved a thing may tell where it was before.
+    let moved = placing.filter(|_| question.ask() == AnswerKind::Place);
     let cue_coverage = moved.as_ref().map_or(missing, coverage_of_cue);
-    Ok(Gathered { found: searched, cue: moved, placed: false, cue_coverage })
+    Ok(RetrievedEvents { found: searched, cue: moved, placed: false, cue_coverage })
 }
 
-/// A question for one sense that names what another one noticed: "what was to be heard on the drive?". What was noticed
-/// places what is asked for.
-fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Found>)> {
+/// Returns the implied cue of a question about one sense that names something from another one: "what was to be heard
+/// on the drive?".
+fn implied_cue(question: &Question<'_>, searched: &[RetrievedEvent]) -> Option<(Cue, Vec<RetrievedEvent>)> {
     let sense = question.sense?;
-    // Senses have fewer words than people.
-    let mut content = question.content.within(question.text);
-    content.discount_unknown(UNPERCEIVED);
+    // Encoders have fewer words than people.
+    let mut content = question.content.restricted_to(question.text);
+    content.discount_unknown(UNKNOWN_CUE_WORD_WEIGHT);
     let shares: Vec<f32> = searched
         .iter()
         .map(|found| found.coverage.of_content.max(content.coverage(&found.reading).of_content))
@@ -196,77 +206,79 @@ fn implied(question: &Question<'_>, searched: &[Found]) -> Option<(Cue, Vec<Foun
     if best < 0.45 || own > best - 0.25 || question.asked.class.is_none() && sense == Modality::Visual {
         return None;
     }
-    let suits = |(found, share): &(&Found, &f32)| **share >= best - 0.05 && found.reading.event.modality != sense;
-    let mut cues: Vec<Found> = searched.iter().zip(&shares).filter(suits).map(|(found, _)| found.clone()).collect();
-    cues.truncate(CUES);
+    let suits =
+        |(found, share): &(&RetrievedEvent, &f32)| **share >= best - 0.05 && found.reading.event.modality != sense;
+    let mut cues: Vec<RetrievedEvent> =
+        searched.iter().zip(&shares).filter(suits).map(|(found, _)| found.clone()).collect();
+    cues.truncate(MAX_CUES);
     Some((Cue { order: Order::During, direct: false, range: 0..0 }, cues))
 }
 
-/// By words and meaning, inside the question's bounds; those of the sense that is asked for are candidates in any case.
-fn search(pool: &Pool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<Found>, ReadError> {
+/// Searches by words and meaning within the time bound. Events of the requested modality are always candidates.
+fn search_within_bound(pool: &EventPool<'_>, trace: &mut Vec<TraceStep>) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let bound =
         if crate::language::english::time::Tense::Future == question.tense { question.hard } else { question.bound() };
-    let text = if question.is_bounded() { question.timeless.as_str() } else { question.text };
+    let text = if question.has_time_bound() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
-    // A time in what is asked may be that of the telling, or part of what was told: what suits better elsewhere is found, too.
-    if question.is_bounded() && !question.content.is_empty() && !found.iter().any(is_about) {
+    // A time in the question may be the time of telling, or part of a told text. Better matches at other times are
+    // found too.
+    if question.has_time_bound() && !question.content.is_empty() && !found.iter().any(matches_question) {
         let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
-        trace.push(step("time", "nothing that suits within the time: searched without it".into()));
+        trace.push(trace_step("time", "nothing that suits within the time: searched without it".into()));
         let outside = anywhere.into_iter().map(|mut one| {
             // "It stormed last night", told in the morning.
             let told = bound.is_some_and(|bound| one.reading.times.iter().any(|time| time.span.overlaps(bound)));
-            let share = if told { 1.0 } else { OUT_OF_TIME };
+            let share = if told { 1.0 } else { OUT_OF_TIME_FACTOR };
             one.coverage.of_content *= share;
             one.relevance *= share;
             one
         });
-        found = merged(found, outside.collect());
+        found = merge(found, outside.collect());
         found.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
     }
     if let Some(sense) = question.sense {
         let of_sense = pool.search(text, pool.embedding.as_ref(), &question.content, bound, Some(sense))?;
-        found = merged(found, of_sense);
+        found = merge(found, of_sense);
     }
-    by_scene(&mut found, &question.content);
-    by_topic(&mut found, &question.content);
-    pool.by_sight(text, bound, &mut found, trace)?;
+    add_scene_coverage(&mut found, &question.content);
+    add_topic_coverage(&mut found, &question.content);
+    pool.add_scenes_by_appearance(text, bound, &mut found, trace)?;
     Ok(found)
 }
 
-/// What several events of one moment hold together speaks for each of them: a scene is told in pieces (HippoMM's
-/// segments).
-fn by_scene(found: &mut [Found], content: &Content) {
+/// Adds the joint coverage of a scene to its events: a scene is described by several events (HippoMM's segments).
+fn add_scene_coverage(found: &mut [RetrievedEvent], content: &Content) {
     let seen: Vec<Option<(TimeSpan, Vec<f32>)>> = found
         .iter()
-        .take(SCENE)
+        .take(MAX_SCENE_CANDIDATES)
         .map(|one| {
             let event = &one.reading.event;
             let piece =
                 event.kind != Kind::Text && event.span.end > event.span.start && !matches!(event.kind, Kind::Action);
-            piece.then(|| (event.span, content.held(&one.reading)))
+            piece.then(|| (event.span, content.item_similarities(&one.reading)))
         })
         .collect();
-    for (place, one) in found.iter_mut().enumerate().take(SCENE) {
+    for (place, one) in found.iter_mut().enumerate().take(MAX_SCENE_CANDIDATES) {
         let Some((span, held)) = &seen[place] else { continue };
         let mut together = held.clone();
         for (other, other_held) in seen.iter().flatten() {
-            if overlaps_well(*span, *other) {
+            if overlap_most(*span, *other) {
                 together.iter_mut().zip(other_held).for_each(|(best, held)| *best = best.max(*held));
             }
         }
-        let scene = content.covered_by(&together);
+        let scene = content.covered_share(&together);
         if scene > one.coverage.of_content {
-            one.coverage.of_content = (1.0 - OF_SCENE) * one.coverage.of_content + OF_SCENE * scene;
+            one.coverage.of_content = (1.0 - SCENE_SHARE) * one.coverage.of_content + SCENE_SHARE * scene;
         }
     }
 }
 
-/// What somebody says of "it" after doing something is said of what they did: "the belt was torn, it runs again" of the machine that
-/// they opened.
-fn by_topic(found: &mut [Found], content: &Content) {
-    let pool: Vec<Found> = found.iter().take(SCENE).cloned().collect();
-    for one in found.iter_mut().take(SCENE).filter(|one| one.reading.event.kind == Kind::Text) {
+/// Adds coverage from the preceding deed to a statement about "it": "the belt was torn, it runs again" refers to the
+/// machine that the speaker opened.
+fn add_topic_coverage(found: &mut [RetrievedEvent], content: &Content) {
+    let pool: Vec<RetrievedEvent> = found.iter().take(MAX_SCENE_CANDIDATES).cloned().collect();
+    for one in found.iter_mut().take(MAX_SCENE_CANDIDATES).filter(|one| one.reading.event.kind == Kind::Text) {
         let event = &one.reading.event;
         let (Some(speaker), at) = (&event.entity, event.span.start) else { continue };
         let pronoun = |noun: &NounPhrase| matches!(noun.head.as_str(), "it" | "that" | "they");
@@ -276,60 +288,63 @@ fn by_topic(found: &mut [Found], content: &Content) {
         }
         let deed = pool.iter().filter(|other| {
             let done = matches!(other.reading.event.kind, Kind::Action | Kind::Caption);
-            let before = other.span().end <= at && at.since(other.span().end) <= TOPIC;
+            let before = other.span().end <= at && at.since(other.span().end) <= TOPIC_WINDOW;
             done && before && other.reading.event.entity.as_ref() == Some(speaker)
         });
         let Some(deed) = deed.max_by_key(|deed| (deed.span().start, deed.id())) else { continue };
-        let mut together = content.held(&one.reading);
-        together.iter_mut().zip(content.held(&deed.reading)).for_each(|(best, held)| *best = best.max(held));
-        let both = content.covered_by(&together);
+        let mut together = content.item_similarities(&one.reading);
+        together
+            .iter_mut()
+            .zip(content.item_similarities(&deed.reading))
+            .for_each(|(best, held)| *best = best.max(held));
+        let both = content.covered_share(&together);
         if both > one.coverage.of_content {
-            one.coverage.of_content = (1.0 - OF_SCENE) * one.coverage.of_content + OF_SCENE * both;
+            one.coverage.of_content = (1.0 - SCENE_SHARE) * one.coverage.of_content + SCENE_SHARE * both;
         }
     }
 }
 
-/// Whether two spans share most of the shorter one.
-fn overlaps_well(a: TimeSpan, b: TimeSpan) -> bool {
+/// Returns whether two spans share most of the shorter one.
+fn overlap_most(a: TimeSpan, b: TimeSpan) -> bool {
     let length = |span: TimeSpan| span.end.since(span.start).as_secs_f32().max(0.1);
     intersection(a, b).is_some_and(|both| length(both) >= 0.5 * length(a).min(length(b)))
 }
 
-/// The kind of event that a verb of doing asks for.
-fn kind_share(question: &Question<'_>, found: &Found) -> f32 {
-    use crate::language::english::question::Ask;
+/// Returns the bonus for an event of the kind that the verb of the question implies.
+fn kind_bonus(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
+    use crate::language::english::question::AnswerKind;
     match (question.ask(), found.reading.event.kind) {
-        (Ask::Action | Ask::Thing, Kind::Action) => 0.2,
-        (Ask::Action | Ask::Thing, Kind::Caption) => 0.1,
+        (AnswerKind::Action | AnswerKind::Thing, Kind::Action) => 0.2,
+        (AnswerKind::Action | AnswerKind::Thing, Kind::Caption) => 0.1,
         _ => 0.0,
     }
 }
 
-/// The share that two spans have in common, of both together.
-fn shared(a: TimeSpan, b: TimeSpan) -> f32 {
+/// Returns the intersection of two spans over their union.
+fn intersection_over_union(a: TimeSpan, b: TimeSpan) -> f32 {
     let length = |span: TimeSpan| span.end.since(span.start).as_secs_f32().max(0.1);
     let Some(both) = intersection(a, b) else { return 0.0 };
     let common = length(both);
     common / (length(a) + length(b) - common).max(0.1)
 }
 
-/// The events that a cue means, best first.
-fn cues(
-    pool: &Pool<'_>,
+/// Returns the events that a cue may refer to, best first.
+fn cue_events(
+    pool: &EventPool<'_>,
     relation: &Cue,
     content: &Content,
     embedding: Option<&Vec<f32>>,
-) -> Result<Vec<Found>, ReadError> {
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let text = question.part(&relation.range);
     let mut found = pool.search(text, embedding, content, question.bound(), None)?;
     for one in &mut found {
         one.coverage = content.coverage(&one.reading);
-        // It was the cue that was searched for, and not the question.
+        // These events were found by the cue, not by the question.
         one.relevance = 0.0;
     }
-    let value = |found: &Found| found.coverage.of_content + 0.3 * found.cosine.unwrap_or(0.0).max(0.0);
-    found.retain(|one| one.coverage.of_content >= CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= 0.5));
+    let value = |found: &RetrievedEvent| found.coverage.of_content + 0.3 * found.cosine.unwrap_or(0.0).max(0.0);
+    found.retain(|one| one.coverage.of_content >= MIN_CUE_COVERAGE || one.cosine.is_some_and(|cosine| cosine >= 0.5));
     found.sort_by(|a, b| value(b).total_cmp(&value(a)).then(a.id().cmp(&b.id())));
     let best = found.first().map_or(0.0, value);
     found.retain(|one| value(one) >= best - 0.1);
@@ -342,67 +357,82 @@ fn cues(
         }
         _ => {}
     }
-    found.truncate(if question.asked.occurrence.is_some() { 1 } else { CUES });
+    found.truncate(if question.asked.occurrence.is_some() { 1 } else { MAX_CUES });
     Ok(found)
 }
 
-/// What lies in time as asked to the cues, best first.
-fn placed(pool: &Pool<'_>, relation: &Cue, content: &Content, cues: &[Found]) -> Result<Vec<Found>, ReadError> {
-    let near = if relation.direct { DIRECTLY } else { SOON };
+/// Returns the events that lie in time relative to the cues as asked, best first.
+fn events_relative_to_cues(
+    pool: &EventPool<'_>,
+    relation: &Cue,
+    content: &Content,
+    cues: &[RetrievedEvent],
+) -> Result<Vec<RetrievedEvent>, ReadError> {
+    let near = if relation.direct { DIRECT_REACH } else { DEFAULT_REACH };
     let mut found = Vec::new();
-    // Seconds part what follows directly in a film, and minutes what people do.
-    for reach in std::iter::once(near).chain(LATER) {
-        found = placed_within(pool, relation, content, cues, reach)?;
+    // In a film, events follow within seconds; deeds of people follow within minutes.
+    for reach in std::iter::once(near).chain(EXTENDED_REACHES) {
+        found = events_within_reach(pool, relation, content, cues, reach)?;
         if !found.is_empty() || relation.order == Order::During {
             break;
         }
     }
     // A state that was told in one moment lasts: "when you were locked in" reaches on.
-    let states: Vec<Found> = cues.iter().filter(|cue| cue.reading.event.kind == Kind::State).cloned().collect();
+    let states: Vec<RetrievedEvent> =
+        cues.iter().filter(|cue| cue.reading.event.kind == Kind::State).cloned().collect();
     if found.is_empty() && relation.order == Order::During && !states.is_empty() {
         let lasting = Cue { order: Order::After, ..relation.clone() };
-        found = placed_within(pool, &lasting, content, &states, LASTING)?;
+        found = events_within_reach(pool, &lasting, content, &states, STATE_DURATION)?;
     }
     Ok(found)
 }
 
-/// The same, up to so far from a cue.
+/// As [`events_relative_to_cues`], up to a distance from a cue.
 #[expect(clippy::cast_precision_loss, reason = "a few cues")]
-fn placed_within(
-    pool: &Pool<'_>,
+fn events_within_reach(
+    pool: &EventPool<'_>,
     relation: &Cue,
     content: &Content,
-    cues: &[Found],
+    cues: &[RetrievedEvent],
     reach: Duration,
-) -> Result<Vec<Found>, ReadError> {
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all: Vec<(f32, Found)> = Vec::new();
+    let mut all: Vec<(f32, RetrievedEvent)> = Vec::new();
     for (place, cue) in cues.iter().enumerate() {
-        let Some(window) = window(relation, cue.span(), question.bound(), reach) else { continue };
+        let Some(window) = search_window(relation, cue.span(), question.bound(), reach) else { continue };
         let sense = question.sense.or_else(|| {
-            // What was in view while something was heard, and the other way round.
+            // What was in view during a sound, or the reverse.
             (relation.order == Order::During
                 && cue.reading.event.modality == Modality::Audio
                 && question.speech.is_none())
             .then_some(Modality::Visual)
         });
         let latest = relation.order == Order::Before;
-        let mut listed = pool.listing(Some(window), sense, Vec::new(), latest, PLACED, &question.content)?;
+        let mut listed =
+            pool.events_in_time_order(Some(window), sense, Vec::new(), latest, MAX_EVENTS_IN_TIME, &question.content)?;
         if listed.is_empty() && question.sense.is_none() {
-            listed = pool.listing(Some(window), None, Vec::new(), latest, PLACED, &question.content)?;
+            listed = pool.events_in_time_order(
+                Some(window),
+                None,
+                Vec::new(),
+                latest,
+                MAX_EVENTS_IN_TIME,
+                &question.content,
+            )?;
         }
         for found in listed {
-            if cues.iter().any(|cue| cue.id() == found.id()) || !follows(relation.order, found.span(), cue.span()) {
+            if cues.iter().any(|cue| cue.id() == found.id()) || !is_in_order(relation.order, found.span(), cue.span()) {
                 continue;
             }
-            // What only tells the cue in other words is no answer.
+            // A paraphrase of the cue is no answer.
             if relation.range.end > 0 && content.coverage(&found.reading).of_content >= 0.8 {
                 continue;
             }
             let value =
-                closeness(relation.order, found.span(), cue.span()) + rank(question, &found) - 0.1 * place as f32;
-            let found = Found {
-                placed: (0.4 + 0.6 * closeness(relation.order, found.span(), cue.span())) * (1.0 - 0.1 * place as f32),
+                time_proximity(relation.order, found.span(), cue.span()) + rank(question, &found) - 0.1 * place as f32;
+            let found = RetrievedEvent {
+                placed: (0.4 + 0.6 * time_proximity(relation.order, found.span(), cue.span()))
+                    * (1.0 - 0.1 * place as f32),
                 ..found
             };
             match all.iter_mut().find(|(_, known)| known.id() == found.id()) {
@@ -415,12 +445,16 @@ fn placed_within(
     Ok(all.into_iter().map(|(_, found)| found).collect())
 }
 
-/// Where in time to look, given the event that a question is placed by.
-fn window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>, reach: Duration) -> Option<TimeSpan> {
+/// Returns the time span to search, given the event that places the question in time.
+fn search_window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>, reach: Duration) -> Option<TimeSpan> {
     let window = match relation.order {
-        Order::During => TimeSpan { start: cue.start.saturating_sub(WIDENED), end: cue.end.saturating_add(WIDENED) },
-        Order::After => TimeSpan { start: cue.end.saturating_sub(TOUCHING), end: cue.end.saturating_add(reach) },
-        Order::Before => TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start.saturating_add(TOUCHING) },
+        Order::During => {
+            TimeSpan { start: cue.start.saturating_sub(CUE_MARGIN), end: cue.end.saturating_add(CUE_MARGIN) }
+        }
+        Order::After => TimeSpan { start: cue.end.saturating_sub(MAX_OVERLAP), end: cue.end.saturating_add(reach) },
+        Order::Before => {
+            TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start.saturating_add(MAX_OVERLAP) }
+        }
     };
     match bound {
         Some(bound) => intersection(window, bound),
@@ -428,24 +462,24 @@ fn window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>, reach: Duratio
     }
 }
 
-fn follows(order: Order, span: TimeSpan, cue: TimeSpan) -> bool {
+fn is_in_order(order: Order, span: TimeSpan, cue: TimeSpan) -> bool {
     match order {
         Order::During => true,
-        Order::After => span.start > cue.start && span.start.saturating_add(TOUCHING) >= cue.end,
-        Order::Before => span.end < cue.end && span.end <= cue.start.saturating_add(TOUCHING),
+        Order::After => span.start > cue.start && span.start.saturating_add(MAX_OVERLAP) >= cue.end,
+        Order::Before => span.end < cue.end && span.end <= cue.start.saturating_add(MAX_OVERLAP),
     }
 }
 
-/// From 1 for what lies at the cue to 0 far away.
-fn closeness(order: Order, span: TimeSpan, cue: TimeSpan) -> f32 {
+/// Returns the closeness in time to the cue, from 1 at the cue to 0 far away.
+fn time_proximity(order: Order, span: TimeSpan, cue: TimeSpan) -> f32 {
     let gap = match order {
-        Order::During => return shared(span, cue).sqrt(),
+        Order::During => return intersection_over_union(span, cue).sqrt(),
         Order::After => span.start.since(cue.end),
         Order::Before => cue.start.since(span.end),
     };
     1.0 / (1.0 + gap.as_secs_f32() / 10.0)
 }
 
-pub(super) fn step(step: &str, detail: String) -> TraceStep {
+pub(super) fn trace_step(step: &str, detail: String) -> TraceStep {
     TraceStep { step: step.into(), detail }
 }

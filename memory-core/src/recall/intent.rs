@@ -1,15 +1,14 @@
-//! What kind of question it is and which senses it is about: grammar first, the meaning of its words where grammar is
-//! silent.
+//! Intent and modality of a question: from its grammar first, else from the meaning of its words.
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::{Ask, Asked};
+use crate::language::english::question::{AnswerKind, ParsedQuestion};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::recall::reading::is_person;
 use crate::{Intent, Modality, QuestionModality};
 
-/// Words for seeing and looks.
-const SEEING: &[&str] = &[
+/// Words for seeing and appearance.
+const VISUAL_WORDS: &[&str] = &[
     "see",
     "watch",
     "view",
@@ -30,21 +29,21 @@ const SEEING: &[&str] = &[
     "eye",
     "scene",
 ];
-/// Words for hearing that are not speech.
-const HEARING: &[&str] =
+/// Words for sounds other than speech.
+const SOUND_WORDS: &[&str] =
     &["hear", "sound", "noise", "audible", "listen", "music", "song", "tune", "loud", "ear", "melody"];
 /// Words for speech.
-const SPEAKING: &[&str] = &[
+const SPEECH_WORDS: &[&str] = &[
     "say", "tell", "mention", "speak", "talk", "word", "sentence", "voice", "speech", "announce", "call", "ask",
     "quote", "dictate",
 ];
 
-/// Classes of what has writing on it.
-const WRITTEN: &[&str] =
+/// Classes of things that carry writing.
+const WRITTEN_MEDIA: &[&str] =
     &["sign", "label", "writing", "letter", "document", "display", "board", "poster", "book", "package"];
 
-/// The sense that what is asked for belongs to, and whether it is speech.
-pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
+/// Returns the modality of the answer, and whether it is speech.
+pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Option<bool>) {
     let (mut seen, mut heard, mut spoken) = (false, false, false);
     // "There was a noise. What kind?" asks of the sentence before.
     let main = if asked.is_bare() { 0..asked.main.end } else { asked.main.clone() };
@@ -53,25 +52,25 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
             continue;
         }
         let lemma = word.lemma.as_str();
-        seen |= SEEING.contains(&lemma) && !(lemma == "look" && asked.ask == Ask::Truth);
-        heard |= HEARING.contains(&lemma);
+        seen |= VISUAL_WORDS.contains(&lemma) && !(lemma == "look" && asked.ask == AnswerKind::Truth);
+        heard |= SOUND_WORDS.contains(&lemma);
         // "Tell me" and "what is it called" ask for no speech.
-        let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.is("me"));
-        spoken |= SPEAKING.contains(&lemma) && !polite && lemma != "call";
+        let polite = matches!(lemma, "tell" | "ask" | "say") && asked.words.iter().any(|word| word.has_text("me"));
+        spoken |= SPEECH_WORDS.contains(&lemma) && !polite && lemma != "call";
     }
-    // Where the robot went is known from what it saw.
+    // The robot knows its route from what it saw.
     let clause = &asked.clause;
     let moves = clause.verb.as_ref().is_some_and(|verb| {
         !verb.auxiliary_only && lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
     });
     seen |= moves && !heard && !spoken && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
-    // What is read aloud is heard; what a sign says is read.
+    // "Read aloud" is heard; what a sign says is seen.
     let follows = |texts: &[&str]| {
         asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))
     };
     if follows(&["aloud", "out"]) {
         (seen, spoken) = (false, true);
-    } else if writes(asked) {
+    } else if asks_what_is_written(asked) {
         (seen, spoken) = (true, false);
     }
     let sense = match (seen, heard || spoken) {
@@ -87,14 +86,14 @@ pub(super) fn senses(asked: &Asked) -> (Option<Modality>, Option<bool>) {
     (sense, speech)
 }
 
-/// Whether it asks for something that is written: "which word was on the sign?"
-pub(super) fn asks_for_writing(asked: &Asked) -> bool {
-    let word = |class: &NounPhrase| class.head == "word" || WRITTEN.contains(&class.head.as_str());
-    writes(asked) || asked.class.as_ref().is_some_and(word)
+/// Returns whether the question asks for something written: "which word was on the sign?"
+pub(super) fn asks_for_writing(asked: &ParsedQuestion) -> bool {
+    let word = |class: &NounPhrase| class.head == "word" || WRITTEN_MEDIA.contains(&class.head.as_str());
+    asks_what_is_written(asked) || asked.class.as_ref().is_some_and(word)
 }
 
-/// Whether something that is written says what is asked for: "what did the label say?"
-fn writes(asked: &Asked) -> bool {
+/// Returns whether a written thing states the answer: "what did the label say?"
+fn asks_what_is_written(asked: &ParsedQuestion) -> bool {
     let clauses = asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
     let mut saying = clauses.chain([&asked.clause]).filter(|clause| {
         clause.verb.as_ref().is_some_and(|verb| verb.lemma == "say" && !verb.passive)
@@ -102,45 +101,46 @@ fn writes(asked: &Asked) -> bool {
             && clause.range.end <= asked.main.end
     });
     saying.any(|clause| {
-        let subject = clause.subject.as_ref().map(|subject| meant(asked, subject));
+        let subject = clause.subject.as_ref().map(|subject| resolve_it(asked, subject));
         subject.is_some_and(|subject| {
             subject.kind == NounKind::Common
                 && !is_person(subject)
-                && (subject.head == "word" || written(&subject.head))
+                && (subject.head == "word" || carries_writing(&subject.head))
         })
     })
 }
 
-fn written(noun: &str) -> bool {
-    WRITTEN.iter().any(|class| lexicon::is_a_as(noun, class, PartOfSpeech::Noun).is_some())
+fn carries_writing(noun: &str) -> bool {
+    WRITTEN_MEDIA.iter().any(|class| lexicon::is_a_as(noun, class, PartOfSpeech::Noun).is_some())
 }
 
-/// What "it" is that a question says something of: what the sentence before is about.
-fn meant<'a>(asked: &'a Asked, noun: &'a NounPhrase) -> &'a NounPhrase {
+/// Returns what "it" refers to in a question: the subject of the sentence before.
+fn resolve_it<'a>(asked: &'a ParsedQuestion, noun: &'a NounPhrase) -> &'a NounPhrase {
     let before = asked.sentences.iter().rev().filter(|sentence| sentence.range.end <= asked.main.start);
     let mut before = before.flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.subject.as_ref());
     if noun.head == "it" { before.find(|subject| !subject.is_pronoun()).unwrap_or(noun) } else { noun }
 }
 
-/// Which senses the question is about.
-pub(super) fn modality(asked: &Asked, sense: Option<Modality>) -> QuestionModality {
+/// Returns the modality of the question.
+pub(super) fn question_modality(asked: &ParsedQuestion, sense: Option<Modality>) -> QuestionModality {
     match (asked.ask, sense) {
-        (Ask::Summary, _) => QuestionModality::Gist,
+        (AnswerKind::Summary, _) => QuestionModality::Gist,
         (_, Some(Modality::Visual)) => QuestionModality::Visual,
         (_, Some(Modality::Audio)) => QuestionModality::Audio,
         (_, None) => QuestionModality::Audiovisual,
     }
 }
 
-/// What kind of answer is wanted (NS-Mem's four classes).
-pub(super) fn intent(asked: &Asked) -> Intent {
+/// Returns the intent of a question (the four classes of NS-Mem).
+pub(super) fn question_intent(asked: &ParsedQuestion) -> Intent {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
-    let way = matches!(asked.ask, Ask::Way | Ask::Next)
+    let way = matches!(asked.ask, AnswerKind::Way | AnswerKind::Next)
         || has(&["which", "steps"])
         || has(&["what", "steps"])
         || has(&["the", "steps"]);
-    let can = asked.ask == Ask::Truth && words.first().is_some_and(|word| matches!(*word, "can" | "could" | "may"));
+    let can =
+        asked.ask == AnswerKind::Truth && words.first().is_some_and(|word| matches!(*word, "can" | "could" | "may"));
     let constraint = words.iter().any(|word| matches!(*word, "without" | "avoiding" | "except"))
         || has(&["instead", "of"])
         || has(&["rather", "than"])

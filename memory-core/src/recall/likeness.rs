@@ -1,40 +1,40 @@
-//! Whether two noun phrases mean one thing: "the other one" is another thing.
+//! Similarity of two noun phrases as names of one thing: "the other one" is another thing.
 
-use super::content::word_likeness;
-use super::reading::{Reading, name_phrase};
+use super::content::word_similarity;
+use super::reading::{ParsedEvent, name_phrase};
 use crate::language::english::lexicon;
 use crate::language::english::syntax::{NounKind, NounPhrase};
 
-/// Below this a head is another thing.
-const SAME_HEAD: f32 = 0.6;
-/// What is left where a modifier that was asked for is not told.
-const UNTOLD: f32 = 0.85;
-/// What is left where another one is told in its place.
-const OTHER: f32 = 0.25;
+/// Similarity of the heads below which two noun phrases name different things.
+const MIN_HEAD_SIMILARITY: f32 = 0.6;
+/// Factor for a modifier of the question that the event does not state.
+const MISSING_MODIFIER_FACTOR: f32 = 0.85;
+/// Factor for a modifier that the event contradicts.
+const CONFLICTING_MODIFIER_FACTOR: f32 = 0.25;
 
-/// How likely a noun phrase of an event is the thing that a question names, 0 to 1.
-pub(super) fn likeness(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
-    let direct = one(asked, told, reading);
+/// Similarity of a noun phrase of an event to one of the question, from 0 to 1.
+pub(super) fn phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> f32 {
+    let direct = single_phrase_similarity(asked, told, reading);
     // "The jam" is in "a jar of jam"; "the jar" is the same jar.
-    let of = told.of.as_deref().map_or(0.0, |of| 0.85 * one(asked, of, reading));
-    let beside = told.also.iter().map(|also| 0.95 * one(asked, also, reading)).fold(0.0, f32::max);
+    let of = told.of.as_deref().map_or(0.0, |of| 0.85 * single_phrase_similarity(asked, of, reading));
+    let beside = told.also.iter().map(|also| 0.95 * single_phrase_similarity(asked, also, reading)).fold(0.0, f32::max);
     direct.max(of).max(beside)
 }
 
-fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
+fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> f32 {
     if told.is_pronoun() || asked.is_pronoun() {
         return 0.0;
     }
     // "The grey one": any head will do.
     let wild = matches!(asked.head.as_str(), "one" | "ones");
-    let mut head = if wild { 0.8 } else { word_likeness(&asked.head, &told.head) };
-    // A name may stand beside its noun: "his dog Rex" is asked for as "Rex" and as "the dog".
-    if head < SAME_HEAD {
-        let named = told.modifiers.iter().map(|word| word_likeness(&asked.head, word)).fold(0.0, f32::max);
+    let mut head = if wild { 0.8 } else { word_similarity(&asked.head, &told.head) };
+    // A name may be next to its noun: "his dog Rex" matches "Rex" and "the dog".
+    if head < MIN_HEAD_SIMILARITY {
+        let named = told.modifiers.iter().map(|word| word_similarity(&asked.head, word)).fold(0.0, f32::max);
         let as_head = asked.kind == NounKind::Name || told.kind == NounKind::Name;
         head = head.max(if as_head { 0.95 * named } else { 0.0 });
     }
-    if head < SAME_HEAD {
+    if head < MIN_HEAD_SIMILARITY {
         return 0.0;
     }
     let mut told_words: Vec<String> = told.modifiers.clone();
@@ -51,28 +51,31 @@ fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
         asked.owner.iter().filter(|owner| !owner.is_pronoun()).flat_map(|owner| owner.lemmas()).collect();
     let of = asked.of.iter().flat_map(|of| of.lemmas());
     for word in asked.modifiers.iter().map(String::as_str).chain(of) {
-        let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
+        let best = told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max);
         // "The red one" is told by nothing but its colour.
-        if best < SAME_HEAD && wild {
+        if best < MIN_HEAD_SIMILARITY && wild {
             return 0.0;
         }
-        if best < SAME_HEAD {
-            let other = told.modifiers.iter().any(|other| excludes(word, other));
-            value *= if other { OTHER } else { UNTOLD };
+        if best < MIN_HEAD_SIMILARITY {
+            let other = told.modifiers.iter().any(|other| are_exclusive(word, other));
+            value *= if other { CONFLICTING_MODIFIER_FACTOR } else { MISSING_MODIFIER_FACTOR };
         }
     }
-    for word in owner {
-        let best = told_words.iter().map(|other| word_likeness(word, other)).fold(0.0, f32::max);
-        if best < SAME_HEAD {
-            let speaker = reading.event.entity.as_deref().map(name_phrase);
-            let by_owner = speaker.is_some_and(|speaker| speaker.lemmas().contains(&word));
-            value *= if by_owner { 0.97 } else { 0.9 };
-        }
+    // A thing may be told without its owner, whose title is no other owner.
+    let is_missing = |word: &&str| {
+        told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max) < MIN_HEAD_SIMILARITY
+    };
+    if owner.iter().any(is_missing) {
+        let speaker = reading.event.entity.as_deref().map(name_phrase);
+        let by_owner = speaker.is_some_and(|speaker| owner.iter().all(|word| speaker.lemmas().contains(word)));
+        value *= if by_owner { 0.97 } else { 0.9 };
     }
-    // A thing that is told more precisely may be another one of its kind.
+    // A more specific phrase may name another thing of the kind.
     let asked_words: Vec<&str> = asked.lemmas();
-    let extra =
-        told.modifiers.iter().filter(|word| !asked_words.iter().any(|asked| word_likeness(asked, word) >= SAME_HEAD));
+    let extra = told
+        .modifiers
+        .iter()
+        .filter(|word| !asked_words.iter().any(|asked| word_similarity(asked, word) >= MIN_HEAD_SIMILARITY));
     for word in extra {
         let numbered = word.chars().all(|c| c.is_ascii_digit());
         value *= if numbered { 0.7 } else { 0.97 };
@@ -80,17 +83,17 @@ fn one(asked: &NounPhrase, told: &NounPhrase, reading: &Reading) -> f32 {
     value
 }
 
-/// Whether two modifiers cannot both be true: two numbers, two colours, opposites.
-fn excludes(a: &str, b: &str) -> bool {
+/// Returns whether two modifiers cannot both be true: two numbers, two colours, opposites.
+fn are_exclusive(a: &str, b: &str) -> bool {
     let number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
     if number(a) && number(b) {
         return a != b;
     }
     let colour = |word: &str| is_colour(word);
-    (colour(a) && colour(b) && word_likeness(a, b) < 0.9) || lexicon::are_opposites(a, b)
+    (colour(a) && colour(b) && word_similarity(a, b) < 0.9) || lexicon::are_opposites(a, b)
 }
 
-/// Whether a word names a colour.
+/// Returns whether a word names a colour.
 pub(super) fn is_colour(word: &str) -> bool {
     // "Mustard-yellow" is a yellow.
     let word = word.rsplit('-').next().unwrap_or(word);
@@ -99,9 +102,9 @@ pub(super) fn is_colour(word: &str) -> bool {
         || lexicon::is_a(word, "achromatic color").is_some()
 }
 
-/// How likely an event speaks of the thing that a question names: the best of its phrases, or its entity.
-pub(super) fn best_in(asked: &NounPhrase, reading: &Reading) -> f32 {
+/// Similarity of a noun phrase of the question to an event: the best over the event's phrases and its entity.
+pub(super) fn best_phrase_similarity(asked: &NounPhrase, reading: &ParsedEvent) -> f32 {
     let phrases = reading.clauses().flat_map(super::reading::arguments).filter_map(|noun| reading.resolve(noun));
     let entity = reading.entity_phrase();
-    phrases.chain(entity).map(|told| likeness(asked, &told, reading)).fold(0.0, f32::max)
+    phrases.chain(entity).map(|told| phrase_similarity(asked, &told, reading)).fold(0.0, f32::max)
 }

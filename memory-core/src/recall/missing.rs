@@ -1,26 +1,31 @@
-//! What an answer had to do without, as far as it would have mattered for this question.
+//! Reports what an answer had to do without, as far as it matters for the question.
 
 use super::Reader;
-use super::pool::Found;
+use super::pool::RetrievedEvent;
 use super::question::Question;
 use super::reading::is_person;
 use crate::language::english::foreign::looks_english;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::{AbsentRole, Modality, Origin, QuestionModality};
 
-/// Names what was not available to this answer: the absent roles of the senses that it is about, what has no embedding
-/// yet, and a language that is not read.
-pub(super) fn missing(question: &Question<'_>, evidence: &[Found], answered: bool, reader: &dyn Reader) -> Vec<String> {
+/// Returns what was not available for this answer: absent roles of its modalities, events without embeddings, and
+/// events in a language that is not understood.
+pub(super) fn degraded_reasons(
+    question: &Question<'_>,
+    evidence: &[RetrievedEvent],
+    answered: bool,
+    reader: &dyn Reader,
+) -> Vec<String> {
     let mut missing = Vec::new();
     if !looks_english(question.text) {
         missing.push("language: the question does not look English; searched by words and meaning only".to_owned());
     }
     let perceived = evidence.iter().any(|found| found.reading.event.origin == Origin::Perceived);
-    // What was told does not depend on the senses. Without an answer they may be why there is none.
+    // Told evidence does not depend on the senses. Without an answer, a missing sense may be the reason.
     let senses = perceived || !answered && question.sense.is_some();
     let matters = |role: &&AbsentRole| match role.modality {
         None => true,
-        Some(modality) => senses && concerns(question, &role.role, modality),
+        Some(modality) => senses && role_matters(question, &role.role, modality),
     };
     missing.extend(reader.absent_roles().iter().filter(matters).map(|role| format!("{}: {}", role.role, role.reason)));
     let pending = reader.pending_embeddings();
@@ -31,8 +36,8 @@ pub(super) fn missing(question: &Question<'_>, evidence: &[Found], answered: boo
     missing
 }
 
-/// Whether a role of a sense would have served a question.
-fn concerns(question: &Question<'_>, role: &str, modality: Modality) -> bool {
+/// Returns whether a role of a modality would have helped the question.
+fn role_matters(question: &Question<'_>, role: &str, modality: Modality) -> bool {
     let sense = match question.modality {
         QuestionModality::Audiovisual | QuestionModality::Gist => true,
         QuestionModality::Visual => modality == Modality::Visual,
@@ -48,5 +53,5 @@ fn concerns(question: &Question<'_>, role: &str, modality: Modality) -> bool {
 }
 
 pub(super) fn asks_for_person(question: &Question<'_>) -> bool {
-    matches!(question.ask(), Ask::Person | Ask::Owner) || question.named.iter().any(is_person)
+    matches!(question.ask(), AnswerKind::Person | AnswerKind::Owner) || question.named.iter().any(is_person)
 }

@@ -1,4 +1,4 @@
-//! Questions about a part of a map: the memory as far as it happened there.
+//! Restricts a memory to the events near a position, for questions about a part of a map.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::ports::TextEmbedder;
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
-/// Shows only some events of a memory. What was learnt and summarised from all of them is not shown.
+/// A reader that shows only some events. It hides what was learnt and summarised from all events.
 pub(super) struct NearReader<'a> {
     reader: &'a dyn Reader,
     search: NearSearch<'a>,
@@ -17,7 +17,7 @@ pub(super) struct NearReader<'a> {
 
 struct NearSearch<'a> {
     search: &'a dyn Search,
-    /// In order of ids.
+    /// Ids in ascending order.
     only: Arc<[EventId]>,
 }
 
@@ -106,7 +106,7 @@ impl Reader for NearReader<'_> {
 }
 
 impl NearSearch<'_> {
-    fn only(&self, also: Option<&Arc<[EventId]>>) -> Option<Arc<[EventId]>> {
+    fn intersect(&self, also: Option<&Arc<[EventId]>>) -> Option<Arc<[EventId]>> {
         Some(match also {
             None => Arc::clone(&self.only),
             Some(also) => also.iter().filter(|id| self.only.binary_search(id).is_ok()).copied().collect(),
@@ -116,7 +116,7 @@ impl NearSearch<'_> {
 
 impl Search for NearSearch<'_> {
     fn search(&self, query: &SearchQuery) -> Vec<Hit> {
-        self.search.search(&SearchQuery { only: self.only(query.only.as_ref()), ..query.clone() })
+        self.search.search(&SearchQuery { only: self.intersect(query.only.as_ref()), ..query.clone() })
     }
 
     fn terms(&self, text: &str) -> Vec<TermStatistics> {
@@ -140,7 +140,7 @@ impl Search for NearSearch<'_> {
     }
 
     fn holding(&self, query: &Holding) -> Vec<EventId> {
-        self.search.holding(&Holding { only: self.only(query.only.as_ref()), ..query.clone() })
+        self.search.holding(&Holding { only: self.intersect(query.only.as_ref()), ..query.clone() })
     }
 
     fn text(&self, id: EventId) -> Option<String> {

@@ -1,19 +1,19 @@
-//! Search with the cosines of stored embeddings.
+//! Search that re-ranks hits by the exact cosines of stored embeddings.
 
 use super::Reader;
 use crate::index::{Hit, SearchQuery};
 
-/// How many hits' embeddings are read: the signatures of 512 bits leave an error of about .06 in a cosine, which beyond
-/// this many places no longer brings a hit among the first.
-const READ: usize = 96;
+/// Number of hits whose embeddings are read. A cosine that is estimated from 512-bit signatures has an error of about
+/// 0.06. Beyond this rank, the exact cosine no longer moves a hit to the top.
+const MAX_RERANKED_HITS: usize = 96;
 
-/// Hits, best first, ties by id. A signature tells which memories may be near in meaning; of the best, their stored
-/// embeddings tell how near.
+/// Returns hits, best first, ties by id. Signatures select the hits that may be similar. The stored embeddings of the
+/// best ones give their exact similarity.
 pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
     let Some(question) = query.embedding.clone() else { return reader.search().search(&query) };
     let wanted = query.limit;
-    let mut hits = reader.search().search(&SearchQuery { limit: wanted.max(READ), ..query });
-    for hit in hits.iter_mut().take(READ).filter(|hit| hit.cosine.is_some()) {
+    let mut hits = reader.search().search(&SearchQuery { limit: wanted.max(MAX_RERANKED_HITS), ..query });
+    for hit in hits.iter_mut().take(MAX_RERANKED_HITS).filter(|hit| hit.cosine.is_some()) {
         if let Some(cosine) = reader.vector(hit.id).and_then(|vector| cosine(&question, &vector)) {
             hit.correct(cosine);
         }
@@ -23,7 +23,7 @@ pub(super) fn search(reader: &dyn Reader, query: SearchQuery) -> Vec<Hit> {
     hits
 }
 
-/// `None` if they have no common length, or one has no direction.
+/// Cosine of two vectors. Returns `None` if their lengths differ, or if one is a zero vector.
 pub(crate) fn cosine<T: Copy + Into<f32>>(question: &[f32], vector: &[T]) -> Option<f32> {
     if question.len() != vector.len() {
         return None;

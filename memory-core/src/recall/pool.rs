@@ -1,4 +1,4 @@
-//! The events that a question may be about: found by words and meaning, by the things it names, and by time.
+//! The events that a question may be about, and their retrieval: by words and meaning, by named things, and by time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -7,54 +7,54 @@ use std::time::Duration;
 
 use super::Reader;
 use super::content::{Content, Coverage};
-use super::corrections::TakenBack;
+use super::corrections::CorrectedStatement;
 use super::nearest;
 use super::question::Question;
-use super::reading::Reading;
+use super::reading::ParsedEvent;
 use crate::index::{Hit, Holding, SearchQuery};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::NounPhrase;
 use crate::limits::MAX_EVIDENCE;
 use crate::{Event, EventId, Kind, Modality, ReadError, TimeSpan};
 
-/// Candidates of the search by words and meaning.
-const SEARCHED: usize = 64;
-/// Longest name that is looked for, in words.
-const LONGEST_NAME: usize = 8;
-/// Candidates whose grammar is read.
-const READ: usize = 40;
-/// Whom somebody speaks of is spoken of for so long.
-const SPOKEN_OF: Duration = Duration::from_secs(1_800);
-/// A reply comes within this.
-pub(super) const REPLIED: Duration = Duration::from_secs(300);
-/// Events that are looked at for a name, the latest.
-const BEFORE: usize = 8;
-/// Events that are looked at for what "it" is, the latest.
-const TOPICS: usize = 3;
-/// Most texts of one question for which it is looked up who or what is meant.
-const ANTECEDENTS: usize = 48;
-/// Events of a named thing that are gone through at most.
-pub(super) const LISTED: usize = 2_000;
+/// Maximum number of hits of a search by words and meaning.
+const MAX_SEARCH_HITS: usize = 64;
+/// Maximum length of an entity name, in words.
+const MAX_NAME_WORDS: usize = 8;
+/// Maximum number of hits that are parsed.
+const MAX_PARSED_HITS: usize = 40;
+/// Time within which a person can be the antecedent of a pronoun.
+const ANTECEDENT_WINDOW: Duration = Duration::from_secs(1_800);
+/// Time within which a reply follows.
+pub(super) const REPLY_WINDOW: Duration = Duration::from_secs(300);
+/// Maximum number of earlier events that are searched for a name, the latest ones.
+const MAX_ANTECEDENT_EVENTS: usize = 8;
+/// Maximum number of earlier events that are searched for the referent of "it", the latest ones.
+const MAX_TOPIC_EVENTS: usize = 3;
+/// Maximum number of texts per question whose pronouns are resolved by earlier events.
+const MAX_ANTECEDENT_LOOKUPS: usize = 48;
+/// Maximum number of events of a named thing that are read.
+pub(super) const MAX_THING_EVENTS: usize = 2_000;
 
-/// An event that may be meant.
+/// An event that was retrieved for a question.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
-    pub reading: Arc<Reading>,
-    /// Fused score of the search, as a share of the best one; 0 where it was found otherwise.
+pub(super) struct RetrievedEvent {
+    pub reading: Arc<ParsedEvent>,
+    /// Fused score of the search as a share of the best one. 0 if the event was not found by the search.
     pub score: f32,
-    /// The same as the search gave it, for the question as a whole: it can be compared between questions.
+    /// Absolute score of the search for the whole question. Comparable between questions.
     pub relevance: f32,
     pub cosine: Option<f32>,
     pub coverage: Coverage,
-    /// How well it lies in time as the question says, 0 to 1; 0 where nothing places it.
+    /// Fit to the time relation of the question, from 0 to 1. 0 if nothing places the event.
     pub placed: f32,
 }
 
-impl Found {
-    /// An event for a question. What was found by looking again counts as much as it is likely.
-    pub fn new(reading: Arc<Reading>, score: f32, cosine: Option<f32>, content: &Content) -> Self {
+impl RetrievedEvent {
+    /// Scores an event for a question. The score of a derived event is multiplied by its probability.
+    pub fn new(reading: Arc<ParsedEvent>, score: f32, cosine: Option<f32>, content: &Content) -> Self {
         let coverage = content.coverage(&reading);
-        let likely = reading.likely();
+        let likely = reading.probability();
         Self {
             reading,
             score: score * likely,
@@ -73,26 +73,26 @@ impl Found {
         self.reading.event.span
     }
 
-    /// How well it suits the question by its words and its meaning, 0 to about 1.3.
+    /// Fit to the question by words and meaning, from 0 to about 1.3.
     pub fn fitness(&self) -> f32 {
         let cosine = self.cosine.unwrap_or(0.0).max(0.0);
         self.coverage.of_content + 0.25 * cosine + 0.1 * self.coverage.of_event
     }
 }
 
-/// What a question is answered from.
-pub(super) struct Pool<'a> {
+/// Access to the events for one question.
+pub(super) struct EventPool<'a> {
     pub reader: &'a dyn Reader,
     pub question: &'a Question<'a>,
     pub embedding: Option<Vec<f32>>,
-    /// What a later statement corrects; it is read no more.
-    pub taken_back: Vec<TakenBack>,
-    readings: RefCell<HashMap<EventId, Arc<Reading>>>,
-    /// Texts for which it was looked up who "he" or what "it" is.
-    antecedents: Cell<usize>,
+    /// Corrected statements. They are no longer retrieved.
+    pub taken_back: Vec<CorrectedStatement>,
+    readings: RefCell<HashMap<EventId, Arc<ParsedEvent>>>,
+    /// Number of texts whose pronouns were resolved.
+    antecedent_lookups: Cell<usize>,
 }
 
-impl<'a> Pool<'a> {
+impl<'a> EventPool<'a> {
     pub fn new(reader: &'a dyn Reader, question: &'a Question<'a>, embedding: Option<Vec<f32>>) -> Self {
         Self {
             reader,
@@ -100,11 +100,11 @@ impl<'a> Pool<'a> {
             embedding,
             taken_back: Vec::new(),
             readings: RefCell::default(),
-            antecedents: Cell::new(0),
+            antecedent_lookups: Cell::new(0),
         }
     }
 
-    /// Events by words and meaning inside a span, best first.
+    /// Returns events by words and meaning within a span, best first.
     pub fn search(
         &self,
         text: &str,
@@ -112,35 +112,35 @@ impl<'a> Pool<'a> {
         content: &Content,
         span: Option<TimeSpan>,
         sense: Option<Modality>,
-    ) -> Result<Vec<Found>, ReadError> {
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
         let query = SearchQuery {
             text: text.into(),
-            // Where meaning is compared, words that mean the same are found by it.
-            alternatives: if embedding.is_some() { Vec::new() } else { self.alternatives(content) },
+            // With an embedding, the search finds synonyms by meaning.
+            alternatives: if embedding.is_some() { Vec::new() } else { self.synonyms_of_unknown_words(content) },
             embedding: embedding.cloned(),
             span,
             modality: sense,
-            near: self.question.near(),
-            limit: self.question.query.top_k.clamp(SEARCHED, MAX_EVIDENCE),
+            near: self.question.boosted_spans(),
+            limit: self.question.query.top_k.clamp(MAX_SEARCH_HITS, MAX_EVIDENCE),
             ..SearchQuery::default()
         };
         let hits = nearest::search(self.reader, query);
         self.read_hits(&hits, content)
     }
 
-    /// The grammar of an event, read once for a question.
-    pub fn reading(&self, event: Event) -> Arc<Reading> {
+    /// Parses an event. Each event is parsed once per question.
+    pub fn reading(&self, event: Event) -> Arc<ParsedEvent> {
         let id = event.id;
         if let Some(known) = self.readings.borrow().get(&id) {
             return Arc::clone(known);
         }
-        let reading = Reading::of(event, self.reader.zone());
-        let spoken_of = if reading.lacks_antecedent() { self.spoken_of_before(&reading.event) } else { None };
+        let reading = ParsedEvent::parse(event, self.reader.zone());
+        let spoken_of = if reading.lacks_antecedent() { self.preceding_person(&reading.event) } else { None };
         let reading = match spoken_of {
             Some(person) => reading.with_antecedent(person),
             None => reading,
         };
-        let topic = if reading.lacks_topic() { self.topic_before(&reading.event) } else { None };
+        let topic = if reading.lacks_topic() { self.preceding_topic(&reading.event) } else { None };
         let reading = Arc::new(match topic {
             Some(thing) => reading.with_topic(thing),
             None => reading,
@@ -149,42 +149,44 @@ impl<'a> Pool<'a> {
         reading
     }
 
-    /// Of whom somebody spoke shortly before, or with whom they did something: "Ivo lands on Monday. … He sleeps on the sofa."
-    fn spoken_of_before(&self, said: &Event) -> Option<NounPhrase> {
-        self.before(said, SPOKEN_OF, Vec::new(), BEFORE).find_map(|before| {
+    /// Returns the person whom the speaker mentioned or met shortly before: "Ivo lands on Monday. … He sleeps on the
+    /// sofa."
+    fn preceding_person(&self, said: &Event) -> Option<NounPhrase> {
+        self.preceding_readings(said, ANTECEDENT_WINDOW, Vec::new(), MAX_ANTECEDENT_EVENTS).find_map(|before| {
             let event = &before.event;
             let own = event.entity == said.entity;
-            let asked = event.kind == Kind::Text && said.span.start.since(event.span.end) <= REPLIED;
-            (own || asked).then(|| before.person_named()).flatten()
+            let asked = event.kind == Kind::Text && said.span.start.since(event.span.end) <= REPLY_WINDOW;
+            (own || asked).then(|| before.only_other_person()).flatten()
         })
     }
 
-    /// What was spoken of right before: "Did I leave my scarf with you?" – "I'll post it on Monday."
-    fn topic_before(&self, said: &Event) -> Option<NounPhrase> {
+    /// Returns the thing that was mentioned directly before: "Did I leave my scarf with you?" – "I'll post it on
+    /// Monday."
+    fn preceding_topic(&self, said: &Event) -> Option<NounPhrase> {
         let kinds = vec![Kind::Text, Kind::Caption, Kind::Action];
-        self.before(said, REPLIED, kinds, TOPICS).find_map(|before| before.thing_spoken_of())
+        self.preceding_readings(said, REPLY_WINDOW, kinds, MAX_TOPIC_EVENTS).find_map(|before| before.main_thing())
     }
 
-    /// The grammar of what came right before something that was said, the latest first; nothing once that was looked up for many
-    /// texts. What cannot be read tells nothing; who needs it says so.
-    fn before<'e>(
+    /// Returns the parsed events directly before a statement, latest first. Returns nothing once the lookup limit of
+    /// the question is reached. Unreadable events are skipped: the caller that needs them reports the error.
+    fn preceding_readings<'e>(
         &'e self,
         said: &'e Event,
         within: Duration,
         kinds: Vec<Kind>,
         limit: usize,
-    ) -> impl Iterator<Item = Arc<Reading>> + use<'e, 'a> {
-        let looked_up = self.antecedents.get();
-        self.antecedents.set(looked_up + 1);
+    ) -> impl Iterator<Item = Arc<ParsedEvent>> + use<'e, 'a> {
+        let looked_up = self.antecedent_lookups.get();
+        self.antecedent_lookups.set(looked_up + 1);
         let span = TimeSpan { start: said.span.start.saturating_sub(within), end: said.span.start };
         let query = SearchQuery { span: Some(span), kinds, latest: true, limit, ..SearchQuery::default() };
-        let hits = if looked_up < ANTECEDENTS { self.reader.search().search(&query) } else { Vec::new() };
+        let hits = if looked_up < MAX_ANTECEDENT_LOOKUPS { self.reader.search().search(&query) } else { Vec::new() };
         let events = hits.into_iter().filter(|hit| hit.id != said.id);
         let events = events.filter_map(|hit| self.reader.event(hit.id).ok().flatten());
         let before = events.filter(|event| (event.span.start, event.id) < (said.span.start, said.id));
         before.map(|event| {
             let known = self.readings.borrow().get(&event.id).cloned();
-            known.unwrap_or_else(|| Arc::new(Reading::of(event, self.reader.zone())))
+            known.unwrap_or_else(|| Arc::new(ParsedEvent::parse(event, self.reader.zone())))
         })
     }
 
@@ -192,32 +194,33 @@ impl<'a> Pool<'a> {
         self.taken_back.iter().any(|pair| pair.earlier.id() == id)
     }
 
-    fn read_hits(&self, hits: &[Hit], content: &Content) -> Result<Vec<Found>, ReadError> {
+    fn read_hits(&self, hits: &[Hit], content: &Content) -> Result<Vec<RetrievedEvent>, ReadError> {
         let mut found = Vec::with_capacity(hits.len());
         let top = hits.iter().map(|hit| hit.score).fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
         for (rank, hit) in hits.iter().enumerate().filter(|(_, hit)| !self.is_taken_back(hit.id)) {
-            // Forgotten since the snapshot: passed over.
+            // Skip what was forgotten since the snapshot.
             let Some(event) = self.reader.event(hit.id)? else { continue };
-            let reading = if rank < READ { self.reading(event) } else { Arc::new(Reading::unread(event)) };
-            let one = Found::new(reading, hit.score / top, hit.cosine, content);
-            found.push(Found { relevance: one.score * top, ..one });
+            let reading =
+                if rank < MAX_PARSED_HITS { self.reading(event) } else { Arc::new(ParsedEvent::unparsed(event)) };
+            let one = RetrievedEvent::new(reading, hit.score / top, hit.cosine, content);
+            found.push(RetrievedEvent { relevance: one.score * top, ..one });
         }
         Ok(found)
     }
 
-    /// Events by their ids, in that order.
-    pub fn read(&self, ids: &[EventId], content: &Content) -> Result<Vec<Found>, ReadError> {
+    /// Returns events by their ids, in the given order.
+    pub fn read(&self, ids: &[EventId], content: &Content) -> Result<Vec<RetrievedEvent>, ReadError> {
         let mut found = Vec::with_capacity(ids.len());
         for id in ids.iter().filter(|id| !self.is_taken_back(**id)) {
             let Some(event) = self.reader.event(*id)? else { continue };
             let reading = self.reading(event);
-            found.push(Found::new(reading, 0.0, None, content));
+            found.push(RetrievedEvent::new(reading, 0.0, None, content));
         }
         Ok(found)
     }
 
-    /// Events in a span in order of time.
-    pub fn listing(
+    /// Returns events within a span in time order.
+    pub fn events_in_time_order(
         &self,
         span: Option<TimeSpan>,
         sense: Option<Modality>,
@@ -225,34 +228,32 @@ impl<'a> Pool<'a> {
         latest: bool,
         limit: usize,
         content: &Content,
-    ) -> Result<Vec<Found>, ReadError> {
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
         let query = SearchQuery { span, modality: sense, kinds, latest, limit, ..SearchQuery::default() };
         let ids: Vec<EventId> = self.reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
         self.read(&ids, content)
     }
 
-    /// The name of the entity that a noun phrase names word for word, if memory holds one: the longest name that begins
-    /// with the phrase.
+    /// Returns the longest known entity name that starts with the words of a noun phrase.
     pub fn entity(&self, noun: &NounPhrase) -> Option<String> {
         if noun.is_pronoun() || noun.range.is_empty() {
             return None;
         }
         let rest = self.question.text.get(noun.range.start..)?;
         let longest = noun.range.len();
-        self.name_at(rest, longest)
+        self.entity_name_at(rest, longest)
     }
 
-    /// The longest name of an entity at the begin of a text, articles left out, that is at least as long as a noun
-    /// phrase of `least` bytes.
-    pub fn name_at(&self, text: &str, least: usize) -> Option<String> {
-        let mut words = words_in(text);
+    /// Returns the longest entity name at the start of a text (articles skipped) with at least `least` bytes.
+    pub fn entity_name_at(&self, text: &str, least: usize) -> Option<String> {
+        let mut words = word_ranges(text);
         while let Some((from, to)) = words.first().copied()
             && matches!(text[from..to].to_lowercase().as_str(), "the" | "a" | "an" | "my" | "our" | "your")
         {
             words.remove(0);
         }
         let (first, _) = words.first().copied()?;
-        let all = words.iter().take(LONGEST_NAME).map(|(_, to)| *to).collect::<Vec<_>>();
+        let all = words.iter().take(MAX_NAME_WORDS).map(|(_, to)| *to).collect::<Vec<_>>();
         let is_name = |end: &&usize| {
             self.is_entity(text[first..**end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')'))
         };
@@ -260,7 +261,7 @@ impl<'a> Pool<'a> {
         Some(text[first..*end].trim_end_matches(|c: char| !c.is_alphanumeric() && c != ')').to_owned())
     }
 
-    /// Whether memory holds an entity of that name.
+    /// Returns whether the memory holds an entity of that name.
     pub fn is_entity(&self, name: &str) -> bool {
         !name.is_empty()
             && !self
@@ -270,16 +271,16 @@ impl<'a> Pool<'a> {
                 .is_empty()
     }
 
-    /// Every event of the entity that a noun phrase names word for word; where it names none, every event that holds
-    /// its words.
-    pub fn about(
+    /// Returns all events of the entity that a noun phrase names. Without such an entity, returns all events that
+    /// contain the words of the phrase.
+    pub fn events_about(
         &self,
         noun: &NounPhrase,
         span: Option<TimeSpan>,
         latest: bool,
         limit: usize,
         content: &Content,
-    ) -> Result<Vec<Found>, ReadError> {
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
         if let Some(entity) = self.entity(noun) {
             let ids = self.reader.search().holding(&Holding {
                 entity: Some(entity),
@@ -293,35 +294,41 @@ impl<'a> Pool<'a> {
                 return Ok(found);
             }
         }
-        self.mentions(noun, span, latest, limit, content)
+        self.events_mentioning(noun, span, latest, limit, content)
     }
 
-    /// Every event that holds all words of a noun phrase, or words that mean the same.
-    pub fn mentions(
+    /// Returns all events that contain all words of a noun phrase, or synonyms of them.
+    pub fn events_mentioning(
         &self,
         noun: &NounPhrase,
         span: Option<TimeSpan>,
         latest: bool,
         limit: usize,
         content: &Content,
-    ) -> Result<Vec<Found>, ReadError> {
-        self.read(&self.mentioned(noun, span, latest, limit), content)
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
+        self.read(&self.ids_mentioning(noun, span, latest, limit), content)
     }
 
-    /// The ids of what [`Self::mentions`] reads.
-    pub fn mentioned(&self, noun: &NounPhrase, span: Option<TimeSpan>, latest: bool, limit: usize) -> Vec<EventId> {
+    /// Returns the ids of the events that [`Self::events_mentioning`] reads.
+    pub fn ids_mentioning(
+        &self,
+        noun: &NounPhrase,
+        span: Option<TimeSpan>,
+        latest: bool,
+        limit: usize,
+    ) -> Vec<EventId> {
         let search = self.reader.search();
         let mut groups: Vec<Vec<String>> = Vec::new();
         for word in noun.modifiers.iter().chain(std::iter::once(&noun.head)) {
-            groups.push(self.words_for(word));
+            groups.push(self.known_synonyms(word));
         }
-        let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.words_for(word));
+        let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.known_synonyms(word));
         groups.extend(of);
         let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
-        // People leave words away: the head alone.
+        // People omit modifiers: search for the head alone.
         if ids.is_empty() && groups.len() > 1 {
             ids = search.holding(&Holding {
-                groups: vec![self.words_for(&noun.head)],
+                groups: vec![self.known_synonyms(&noun.head)],
                 span,
                 latest,
                 limit,
@@ -331,8 +338,8 @@ impl<'a> Pool<'a> {
         ids
     }
 
-    /// A word and those that mean the same and that memory holds.
-    fn words_for(&self, word: &str) -> Vec<String> {
+    /// Returns a word and its synonyms that the index holds.
+    fn known_synonyms(&self, word: &str) -> Vec<String> {
         let mut words = vec![word.to_owned()];
         for part in [PartOfSpeech::Noun, PartOfSpeech::Verb] {
             for synonym in lexicon::synonyms(word, part) {
@@ -345,14 +352,14 @@ impl<'a> Pool<'a> {
         words
     }
 
-    /// For words of the question that no memory holds, the words that it holds instead.
-    fn alternatives(&self, content: &Content) -> Vec<Vec<String>> {
+    /// Returns the known synonyms of words of the question that the index does not hold.
+    fn synonyms_of_unknown_words(&self, content: &Content) -> Vec<Vec<String>> {
         let search = self.reader.search();
         let held = |word: &str| search.terms(word).first().is_some_and(|term| term.documents > 0);
         let mut groups = Vec::new();
         for item in content.items.iter().filter(|item| item.documents == 0) {
             let group: Vec<String> =
-                self.words_for(&item.lemma).into_iter().skip(1).filter(|word| held(word)).collect();
+                self.known_synonyms(&item.lemma).into_iter().skip(1).filter(|word| held(word)).collect();
             if !group.is_empty() {
                 groups.push(group);
             }
@@ -361,8 +368,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Where the words of a text begin and end.
-fn words_in(text: &str) -> Vec<(usize, usize)> {
+/// Returns the start and end of each word of a text.
+fn word_ranges(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open = None;
     for (at, character) in text.char_indices() {
@@ -382,10 +389,10 @@ fn words_in(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Puts the better of two lists first, each event once.
-pub(super) fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
+/// Merges two lists. The first list comes first. Each event occurs once.
+pub(super) fn merge(first: Vec<RetrievedEvent>, second: Vec<RetrievedEvent>) -> Vec<RetrievedEvent> {
     let mut known: HashMap<EventId, usize> = HashMap::new();
-    let mut all: Vec<Found> = Vec::with_capacity(first.len() + second.len());
+    let mut all: Vec<RetrievedEvent> = Vec::with_capacity(first.len() + second.len());
     for one in first.into_iter().chain(second) {
         match known.get(&one.id()) {
             Some(place) => {
@@ -404,8 +411,8 @@ pub(super) fn merged(first: Vec<Found>, second: Vec<Found>) -> Vec<Found> {
     all
 }
 
-impl Pool<'_> {
-    /// How near an event's stored vector is to a vector of φ.
+impl EventPool<'_> {
+    /// Returns the cosine of an event's stored vector to a vector of φ.
     pub fn cosine(&self, vector: &[f32], id: EventId) -> Option<f32> {
         nearest::cosine(vector, &self.reader.vector(id)?)
     }

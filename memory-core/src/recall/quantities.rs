@@ -1,25 +1,25 @@
-//! The numbers of a text with their units and what they measure.
+//! Extracts the numbers of a text with their units and measured nouns.
 
 use std::ops::Range;
 
-use crate::language::english::closed::{is_one_of, joined_number, number_word};
+use crate::language::english::closed::{combine_numbers, is_one_of, number_word};
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::token::{Token, TokenKind, tokens};
+use crate::language::english::token::{Token, TokenKind, tokenise};
 
-/// A number with what it measures.
+/// A number with its unit and the noun that it measures.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quantity {
     pub value: f64,
-    /// The unit or the noun behind the number: "g", "kcal", "books"; may be empty.
+    /// The unit or the noun after the number: "g", "kcal", "books". May be empty.
     pub unit: String,
-    /// The noun that the unit measures: "g fat" measures fat.
-    pub of: String,
+    /// The noun that the unit measures: "fat" in "g fat".
+    pub measured: String,
     pub range: Range<usize>,
 }
 
-/// The numbers of a text with what stands behind them.
+/// Extracts the quantities of a text.
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
-    let tokens = tokens(text);
+    let tokens = tokenise(text);
     let mut found = Vec::new();
     let mut changes: Vec<usize> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -49,12 +49,16 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let spoken = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word).and_then(|token| number_word(&token.text))
         };
-        if at > 0 && token.kind == TokenKind::Word && spoken(at).is_some() && joins(spoken(at - 1), spoken(at)) {
+        if at > 0
+            && token.kind == TokenKind::Word
+            && spoken(at).is_some()
+            && continue_number(spoken(at - 1), spoken(at))
+        {
             continue;
         }
         let (mut value, mut at, mut token) = (value, at, token);
-        while joins(Some(value).filter(|_| glued.is_empty()), spoken(at + 1)) {
-            value = joined_number(value, spoken(at + 1).unwrap_or(value));
+        while continue_number(Some(value).filter(|_| glued.is_empty()), spoken(at + 1)) {
+            value = combine_numbers(value, spoken(at + 1).unwrap_or(value));
             at += 1;
             token = &tokens[at];
         }
@@ -73,8 +77,8 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             next += 1;
         }
         // "Four pounds twenty", "2 euros 80".
-        if MONEY_UNITS.contains(&unit_name(&unit).as_str())
-            && let Some((small, last)) = small_change(&tokens, next)
+        if UNITS_WITH_CENTS.contains(&canonical_unit(&unit).as_str())
+            && let Some((small, last)) = hundredths_after(&tokens, next)
         {
             value += small / 100.0;
             end = tokens[last].range.end;
@@ -95,16 +99,16 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             of.push(lemma(&token.text, Tag::Noun));
             next += 1;
         }
-        found.push(Quantity { value, unit: unit_name(&unit), of: of.join(" "), range: start..end });
+        found.push(Quantity { value, unit: canonical_unit(&unit), measured: of.join(" "), range: start..end });
     }
     found
 }
 
-/// Units of money that are told with a hundredth behind them.
-const MONEY_UNITS: &[&str] = &["euro", "pound", "dollar", "franc", "crown"];
+/// Units of money that may be followed by hundredths.
+const UNITS_WITH_CENTS: &[&str] = &["euro", "pound", "dollar", "franc", "crown"];
 
-/// The hundredths that stand behind a unit of money, and the place of their last token.
-fn small_change(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
+/// Returns the hundredths after a unit of money, and the index of their last token.
+fn hundredths_after(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
     let number = |at: usize| {
         let token = tokens.get(at)?;
         match token.kind {
@@ -121,13 +125,13 @@ fn small_change(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
     (!counts).then_some((small, at))
 }
 
-/// Whether two number words in a row are one number.
-fn joins(first: Option<f64>, second: Option<f64>) -> bool {
-    first.zip(second).is_some_and(|(first, second)| (joined_number(first, second) - second).abs() > 0.0)
+/// Returns whether two number words in a row are one number.
+fn continue_number(first: Option<f64>, second: Option<f64>) -> bool {
+    first.zip(second).is_some_and(|(first, second)| (combine_numbers(first, second) - second).abs() > 0.0)
 }
 
-/// One name for a unit, however it is written.
-fn unit_name(unit: &str) -> String {
+/// Returns the canonical name of a unit.
+fn canonical_unit(unit: &str) -> String {
     match unit {
         "gram" | "grams" | "gr" => "g".into(),
         "kilogram" | "kilograms" | "kilos" | "kilo" => "kg".into(),

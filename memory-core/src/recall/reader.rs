@@ -1,4 +1,4 @@
-//! What an answer is made from.
+//! The view of the memory that answers are made from.
 
 use crate::episodic::consolidation::PlaceSpace;
 use crate::episodic::gist::{Line, MOST_EVENTS, joined};
@@ -8,19 +8,19 @@ use crate::logic::Procedures;
 use crate::ports::TextEmbedder;
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, StreamSpan, TimeSpan};
 
-/// A part of an event whose pictures are alike.
+/// A part of an event with similar pictures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LookInside {
-    /// When, by the wall clock.
+    /// Time by the wall clock.
     pub span: TimeSpan,
-    /// When, in stream time.
+    /// Time in the stream.
     pub stream: StreamSpan,
-    /// Estimated cosine of its first picture to what was looked for.
+    /// Estimated cosine of its first picture to the query.
     pub cosine: f32,
 }
 
-/// The look that is most alike, of equals the first.
-pub(crate) fn most_alike(looks: Vec<LookInside>) -> Option<LookInside> {
+/// Returns the look with the greatest cosine, the first one if several are equal.
+pub(crate) fn most_similar_look(looks: Vec<LookInside>) -> Option<LookInside> {
     looks.into_iter().reduce(|best, look| if look.cosine > best.cosine { look } else { best })
 }
 
@@ -30,61 +30,61 @@ pub(crate) fn most_alike(looks: Vec<LookInside>) -> Option<LookInside> {
 /// index is published after the commit and before the observation is acknowledged, so a hit always has its records;
 /// what was forgotten between the search and the reading has none, and recall passes over it.
 pub trait Reader: Send + Sync {
-    /// The index as it stood when the view was taken.
+    /// The index at the time when the view was taken.
     fn search(&self) -> &dyn Search;
 
-    /// An event, complete with stream time and media; `None` if there is none or it is hidden.
+    /// Returns an event with its stream time and media. `None` if it does not exist or is hidden.
     ///
     /// # Errors
     /// If the store cannot be read or the record is damaged.
     fn event(&self, id: EventId) -> Result<Option<Event>, ReadError>;
 
-    /// An episode with the ids of its visible events; `None` if there is none or it is hidden.
+    /// Returns an episode with the ids of its visible events. `None` if it does not exist or is hidden.
     ///
     /// # Errors
     /// If the store cannot be read or the record is damaged.
     fn episode(&self, id: EpisodeId) -> Result<Option<Episode>, ReadError>;
 
-    /// φ, if there is one.
+    /// Returns φ, if it is available.
     fn embedder(&self) -> Option<&dyn TextEmbedder>;
 
-    /// Texts in the space of pictures, if a model places both in one.
+    /// Returns the text encoder of the space of pictures, if a model maps both into one space.
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
         None
     }
 
-    /// Spaces of pictures in which places can be told apart.
+    /// Returns the picture spaces in which places can be told apart.
     fn place_spaces(&self) -> &[PlaceSpace] {
         &[]
     }
 
-    /// The stored embedding of an event in φ's space; `None` if there is none, or it cannot be read.
+    /// Returns the stored embedding of an event in φ's space. `None` if there is none, or if it cannot be read.
     fn vector(&self, id: EventId) -> Option<Vec<i16>>;
 
-    /// The vectors of one sense and space that came with events; `None` for an event that has none there.
+    /// Returns the vectors of one sense and space that came with events. `None` for an event without one.
     fn sensed_vectors(&self, ids: &[EventId], sensed: Sensed, space: &str) -> Vec<Option<Vec<i16>>> {
         let (_, _) = (sensed, space);
         vec![None; ids.len()]
     }
 
-    /// The looks of the pictures inside an event, in order of time, each with its cosine to a vector of the space; none where the
-    /// event shows one look, which its own vector tells (E_i of HippoMM 4.2.2).
+    /// Returns the looks inside an event in time order, each with its cosine to a vector of the space. Empty if the
+    /// event has a single look, which its own vector represents (E_i of HippoMM 4.2.2).
     fn looks(&self, id: EventId, space: &str, wanted: &[f32]) -> Vec<LookInside> {
         let (_, _, _) = (id, space, wanted);
         Vec::new()
     }
 
-    /// Where events were; `None` where no event has a pose.
+    /// Returns the positions of events. `None` if no event has a pose.
     fn positions(&self) -> Option<&PositionIndex> {
         None
     }
 
-    /// Which places were named where; `None` where no event has a pose.
+    /// Returns the named places. `None` if no event has a pose.
     fn places(&self) -> Option<&PlaceMap> {
         None
     }
 
-    /// The names that places were given where they are, with when that was: what is seen then is the place.
+    /// Returns the names that places were given on the spot, each with its time: what is seen then is the place.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -92,7 +92,7 @@ pub trait Reader: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// What happened in a span, each told once: at most so many words that a summary can choose among them.
+    /// Returns the lines of a span, each thing once: few enough for a summary to choose among them.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -105,30 +105,30 @@ pub trait Reader: Send + Sync {
         Ok(joined(lines))
     }
 
-    /// Encoder roles that no model fills.
+    /// Encoder roles without a model.
     fn absent_roles(&self) -> &[AbsentRole];
 
-    /// Visible events that have no embedding in φ's space yet.
+    /// Number of visible events without an embedding in φ's space.
     fn pending_embeddings(&self) -> u64;
 
-    /// What was learnt from the events, up to some event; `None` where nothing learns.
+    /// Returns what was learnt from the events so far. `None` without learning.
     fn learnt(&self) -> Option<&Learnt> {
         None
     }
 
-    /// The procedures among it.
+    /// Returns the learnt procedures.
     fn procedures(&self) -> Option<&Procedures> {
         self.learnt().map(Learnt::procedures)
     }
 
-    /// Visible events that nothing was learnt from yet.
+    /// Number of visible events that nothing was learnt from yet.
     fn pending_lessons(&self) -> u64 {
         0
     }
 
-    /// The zone in which time words are understood.
+    /// The time zone in which time words are interpreted.
     fn zone(&self) -> &jiff::tz::TimeZone;
 
-    /// The time, and the deadline.
+    /// The clock for the current time and for deadlines.
     fn clock(&self) -> &dyn Clock;
 }

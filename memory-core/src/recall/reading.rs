@@ -1,4 +1,4 @@
-//! An event, read: its words, clauses and phrases, whom its pronouns mean, where it says that things are, its numbers.
+//! A parsed event: its words, clauses and phrases, the referents of its pronouns, its places and quantities.
 
 mod places;
 
@@ -7,47 +7,47 @@ use std::ops::Range;
 use jiff::Zoned;
 use jiff::tz::TimeZone;
 
-pub(super) use self::places::{Place, Placement, can_be_place};
+pub(super) use self::places::{Placement, ThingPlace, can_be_place};
 use super::quantities::{Quantity, quantities};
-use crate::language::english::closed::{PLACING, is_one_of};
+use crate::language::english::closed::{PLACE_PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
 use crate::language::english::time::{ToldTime, told_times_by_clause};
-use crate::language::english::token::{TokenKind, tokens};
+use crate::language::english::token::{TokenKind, tokenise};
 use crate::{Event, Kind};
 
 /// An event with its grammar.
 #[derive(Debug, Clone)]
-pub(super) struct Reading {
+pub(super) struct ParsedEvent {
     pub event: Event,
     pub sentences: Vec<Sentence>,
-    /// Base forms of all its words, those of its entity and of its attributes included, with their classes.
+    /// Lemmas of all words with their tags, including those of the entity and the attributes.
     pub lemmas: Vec<(String, Tag)>,
-    /// How many of them are of the text itself.
-    pub own: usize,
-    /// Its verbs, with their particles where these belong to them: "turn off", "return".
+    /// Number of lemmas that belong to the text itself.
+    pub own_words: usize,
+    /// Verbs, with their particles if they have any: "turn off", "return".
     pub verbs: Vec<String>,
-    /// Time phrases of the text that say when something else is or was, as told.
+    /// Time phrases of the text that refer to another time, as told.
     pub times: Vec<ToldTime>,
-    /// Whom "he" or "she" means where the text names nobody: who was spoken of before.
+    /// Referent of "he" or "she" if the text names nobody: the person mentioned before.
     pub antecedent: Option<NounPhrase>,
-    /// What "it" means where the text names no thing: what was spoken of before.
+    /// Referent of "it" if the text names no thing: the thing mentioned before.
     pub topic: Option<NounPhrase>,
 }
 
-/// From this share of its uses, in 255ths, a noun means something else as well.
-const ALSO: u8 = 26;
+/// Share of its uses, in 255ths, from which a noun also has another sense.
+const MIN_OTHER_SENSE_SHARE: u8 = 26;
 
-impl Reading {
-    pub fn of(event: Event, zone: &TimeZone) -> Self {
+impl ParsedEvent {
+    pub fn parse(event: Event, zone: &TimeZone) -> Self {
         let told_at = event.span.start.to_jiff().to_zoned(zone.clone());
-        let times = spoken_times(&event, &told_at);
+        let times = told_times_of(&event, &told_at);
         let ranges: Vec<Range<usize>> = times.iter().map(|time| time.range.clone()).collect();
-        let (words, sentences) = parse_with(&event.text, &ranges, &names_of(&event));
+        let (words, sentences) = parse_with(&event.text, &ranges, &entity_names(&event));
         let mut lemmas: Vec<(String, Tag)> =
-            words.iter().filter(|word| is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
-        // A time phrase has words too: "Monday", "noon".
+            words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+        // The words of a time phrase count too: "Monday", "noon".
         lemmas.extend(words.iter().filter(|word| word.tag == Tag::Time).map(|word| (word.text.clone(), Tag::Time)));
         let own = lemmas.len();
         let groups = sentences.iter().flat_map(|sentence| &sentence.clauses).filter_map(|clause| clause.verb.as_ref());
@@ -59,7 +59,7 @@ impl Reading {
             sentences.iter().flat_map(|sentence| &sentence.clauses).any(brings_from_shop).then(|| "buy".into()),
         );
         let mut add = |text: &str| {
-            for token in tokens(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
+            for token in tokenise(text).into_iter().filter(|token| token.kind != TokenKind::Mark) {
                 let lemma = lemma(&token.text, Tag::Noun);
                 if !lemmas.iter().any(|(known, _)| *known == lemma) {
                     lemmas.push((lemma, Tag::Name));
@@ -74,15 +74,15 @@ impl Reading {
                 value.for_each_text(&mut add);
             }
         }
-        Self { event, sentences, lemmas, own, verbs, times, antecedent: None, topic: None }
+        Self { event, sentences, lemmas, own_words: own, verbs, times, antecedent: None, topic: None }
     }
 
-    /// How likely it happened at all: what was found by looking again is there only with some probability.
-    pub fn likely(&self) -> f32 {
+    /// Probability that the event happened. Derived events have a probability below 1.
+    pub fn probability(&self) -> f32 {
         if self.event.is_looked() { self.event.confidence } else { 1.0 }
     }
 
-    /// The text of a range.
+    /// Returns the text of a range.
     pub fn text(&self, range: &Range<usize>) -> &str {
         self.event.text.get(range.clone()).unwrap_or_default()
     }
@@ -91,17 +91,17 @@ impl Reading {
         self.sentences.iter().flat_map(|sentence| &sentence.clauses)
     }
 
-    /// Whether the speaker asks instead of telling, in all sentences.
+    /// Returns whether every sentence is a question.
     pub fn only_asks(&self) -> bool {
         !self.sentences.is_empty() && self.sentences.iter().all(|sentence| sentence.asks)
     }
 
-    /// The name of who speaks or acts.
+    /// Returns the name of the speaker or actor.
     pub fn entity_phrase(&self) -> Option<NounPhrase> {
         self.event.entity.as_deref().map(name_phrase)
     }
 
-    /// Whether somebody speaks of "him" or "her" and names nobody.
+    /// Returns whether the text says "he" or "she" and names nobody.
     pub fn lacks_antecedent(&self) -> bool {
         let mut nouns = self.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects));
         self.event.kind == Kind::Text
@@ -113,7 +113,7 @@ impl Reading {
             })
     }
 
-    /// Whether somebody says what is done to "it" or "them" and names nothing.
+    /// Returns whether the text acts on "it" or "them" and names no thing.
     pub fn lacks_topic(&self) -> bool {
         let anaphor = |noun: &NounPhrase| {
             noun.is_pronoun() && matches!(noun.head.as_str(), "it" | "them" | "they") && self.resolve(noun).is_none()
@@ -124,13 +124,14 @@ impl Reading {
             && clauses.any(|clause| {
                 // "It is late", "it rains": nothing is meant.
                 let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-                let placed = clause.adjuncts.iter().any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+                let placed =
+                    clause.adjuncts.iter().any(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
                 clause.objects.iter().any(anaphor) || clause.subject.as_ref().is_some_and(anaphor) && is && placed
             })
     }
 
-    /// The thing that a text is about: what the first of its clauses is done to that says so, or what does it.
-    pub fn thing_spoken_of(&self) -> Option<NounPhrase> {
+    /// Returns the thing that a text is about: the object of its first clause with one, else the subject.
+    pub fn main_thing(&self) -> Option<NounPhrase> {
         let thing = |noun: &&NounPhrase| {
             noun.kind == NounKind::Common
                 && !noun.is_pronoun()
@@ -140,14 +141,14 @@ impl Reading {
                     None | Some(Category::Time | Category::Quantity | Category::Act | Category::Attribute)
                 )
         };
-        let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::all);
+        let objects = self.clauses().flat_map(|clause| &clause.objects).flat_map(NounPhrase::coordinated);
         let subjects = self.clauses().filter_map(|clause| clause.subject.as_ref());
         let found = objects.chain(subjects).find(thing)?;
-        // Where it stands is in another text.
+        // Its range refers to another text.
         Some(NounPhrase { range: 0..0, of: None, owner: None, also: Vec::new(), ..found.clone() })
     }
 
-    /// The same with what "it" is.
+    /// Sets the referent of "it".
     pub fn with_topic(mut self, thing: NounPhrase) -> Self {
         for word in thing.modifiers.iter().chain([&thing.head]) {
             if !self.lemmas.iter().any(|(known, _)| known == word) {
@@ -158,20 +159,20 @@ impl Reading {
         self
     }
 
-    /// The one person besides who speaks or acts whom an event names, by name.
-    pub fn person_named(&self) -> Option<NounPhrase> {
+    /// Returns the one person other than the speaker or actor whom an event names.
+    pub fn only_other_person(&self) -> Option<NounPhrase> {
         let own = self.entity_phrase();
         let other = |noun: &&NounPhrase| {
             noun.kind == NounKind::Name
                 && is_person(noun)
                 && own.as_ref().is_none_or(|own| own.head != noun.head && !own.modifiers.contains(&noun.head))
         };
-        let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::all).filter(other);
+        let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated).filter(other);
         let first = named.next()?;
-        named.all(|noun| noun.head == first.head).then(|| name_phrase(&capital(&first.head)))
+        named.all(|noun| noun.head == first.head).then(|| name_phrase(&capitalise(&first.head)))
     }
 
-    /// The same with who "he" or "she" is.
+    /// Sets the referent of "he" or "she".
     pub fn with_antecedent(mut self, person: NounPhrase) -> Self {
         if !self.lemmas.iter().any(|(known, _)| *known == person.head) {
             self.lemmas.push((person.head.clone(), Tag::Name));
@@ -180,11 +181,11 @@ impl Reading {
         self
     }
 
-    /// What a noun phrase of a clause means: itself, or what its pronoun stands for.
+    /// Returns the referent of a noun phrase: itself, or the antecedent of a pronoun.
     pub fn resolve(&self, noun: &NounPhrase) -> Option<NounPhrase> {
         if !noun.is_pronoun() {
             let at = noun.range.start;
-            let named = || self.thing_before(at, true).or_else(|| self.thing_before(at, false));
+            let named = || self.preceding_thing(at, true).or_else(|| self.preceding_thing(at, false));
             let Some(named) = is_elliptic(noun).then(named).flatten() else { return Some(noun.clone()) };
             let mut modifiers = noun.modifiers.clone();
             modifiers.extend(is_ordinal(&noun.head).then(|| noun.head.clone()));
@@ -193,7 +194,7 @@ impl Reading {
         match noun.head.as_str() {
             "i" | "me" | "myself" | "we" | "us" | "mine" | "my" | "our" => self.entity_phrase(),
             "he" | "she" | "him" | "his" | "her" | "himself" | "herself" => self
-                .before(noun.range.start)
+                .phrases_before(noun.range.start)
                 .into_iter()
                 .rev()
                 .filter(|known| !self.is_predicate(known))
@@ -208,19 +209,19 @@ impl Reading {
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
             "somebody" | "someone" | "nobody" | "everybody" | "everyone" => Some(noun.clone()),
             "it" | "its" | "itself" | "this" | "that" => {
-                self.thing_before(noun.range.start, false).or_else(|| self.topic.clone())
+                self.preceding_thing(noun.range.start, false).or_else(|| self.topic.clone())
             }
             "they" | "them" | "these" | "those" | "both" | "all" | "themselves" => self
-                .thing_before(noun.range.start, true)
-                .or_else(|| self.thing_before(noun.range.start, false))
+                .preceding_thing(noun.range.start, true)
+                .or_else(|| self.preceding_thing(noun.range.start, false))
                 .or_else(|| self.topic.clone().filter(|topic| topic.plural)),
             _ => None,
         }
     }
 
-    /// The noun phrases that end before a place in the text, in order; of each clause its subject, objects and
-    /// adjuncts.
-    fn before(&self, at: usize) -> Vec<&NounPhrase> {
+    /// Returns the noun phrases that end before a position of the text, in order: of each clause its subject, objects
+    /// and adjuncts.
+    fn phrases_before(&self, at: usize) -> Vec<&NounPhrase> {
         let mut found: Vec<&NounPhrase> = self
             .clauses()
             .flat_map(arguments)
@@ -232,7 +233,8 @@ impl Reading {
         found
     }
 
-    /// Whether a noun phrase only says what a pronoun is: "he is my friend, he plays" does not call the friend "he" anew.
+    /// Returns whether a noun phrase only describes a pronoun: in "he is my friend, he plays" the second "he" does not
+    /// refer to "friend".
     fn is_predicate(&self, noun: &NounPhrase) -> bool {
         self.clauses().any(|clause| {
             let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
@@ -243,9 +245,9 @@ impl Reading {
         })
     }
 
-    fn thing_before(&self, at: usize, plural: bool) -> Option<NounPhrase> {
+    fn preceding_thing(&self, at: usize, plural: bool) -> Option<NounPhrase> {
         let mut things: Vec<&NounPhrase> = self
-            .before(at)
+            .phrases_before(at)
             .into_iter()
             .filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty()))
             .collect();
@@ -258,7 +260,7 @@ impl Reading {
                 things.retain(other);
             }
         }
-        // What a clause is about, its object before its subject, is meant before what only places it.
+        // Objects, then subjects, are more likely referents than phrases of place.
         let main = things.iter().rev().find(|noun| {
             self.clauses().any(|clause| {
                 clause.objects.iter().any(|it| it.range == noun.range)
@@ -270,9 +272,9 @@ impl Reading {
         })
     }
 
-    /// The words of a noun phrase with what stands beside it.
+    /// Returns the words of a noun phrase with its modifiers.
     pub fn phrase_text(&self, noun: &NounPhrase) -> String {
-        // What was spoken of before stands in another text.
+        // The range of an antecedent refers to another text.
         if noun.range.is_empty() {
             let words: Vec<&str> = noun.modifiers.iter().chain([&noun.head]).map(String::as_str).collect();
             return words.join(" ");
@@ -280,25 +282,31 @@ impl Reading {
         self.text(&noun.range).to_owned()
     }
 
-    /// The numbers of the text with their units.
+    /// Returns the quantities of the text.
     pub fn quantities(&self) -> Vec<Quantity> {
         quantities(&self.event.text)
     }
 }
 
-/// A pronoun for a thing that was named before.
+/// Returns whether a noun phrase is a pronoun for a thing that was named before.
 pub(super) fn is_anaphor(noun: &NounPhrase) -> bool {
     noun.is_pronoun() && matches!(noun.head.as_str(), "it" | "they" | "them" | "those" | "these" | "that" | "this")
 }
 
-/// The noun phrases of a clause.
+/// Returns the noun phrases of a clause.
 pub(super) fn arguments(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-    clause.subject.iter().filter(|_| !clause.inherited).chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all)
+    clause
+        .subject
+        .iter()
+        .filter(|_| !clause.inherited)
+        .chain(&clause.objects)
+        .chain(adjuncts)
+        .flat_map(NounPhrase::coordinated)
 }
 
-/// Whether a noun phrase leaves out what was named before: "two lamps are on, the third one is off", "Ben took the first bus and I
-/// the second".
+/// Returns whether a noun phrase omits a noun that was named before: "two lamps are on, the third one is off", "Ben
+/// took the first bus and I the second".
 pub(super) fn is_elliptic(noun: &NounPhrase) -> bool {
     let one = matches!(noun.head.as_str(), "one" | "ones") && !noun.modifiers.is_empty();
     one || noun.determiner.is_some() && noun.modifiers.is_empty() && is_ordinal(&noun.head)
@@ -311,10 +319,10 @@ fn is_ordinal(word: &str) -> bool {
     is_one_of(word, ORDINALS)
 }
 
-/// Whether a noun phrase names a person or an animal that acts.
+/// Returns whether a noun phrase names a person or an acting animal.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
-        // Many a name is a word besides: Rose, Pia, Iris, Grace, Dawn, John, Bill.
+        // Many names are also common words: Rose, Pia, Iris, Grace, Dawn, John, Bill.
         NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| {
             matches!(category, Category::Person | Category::Animal)
                 || noun.determiner.is_none()
@@ -353,20 +361,20 @@ pub(super) fn is_person(noun: &NounPhrase) -> bool {
     }
 }
 
-/// Whether a word often means an animal.
+/// Returns whether a word often means an animal.
 pub(super) fn can_be_animal(word: &str) -> bool {
     let mut all = lexicon::categories(word, PartOfSpeech::Noun).into_iter();
-    all.any(|(category, share)| category == Category::Animal && share >= ALSO)
+    all.any(|(category, share)| category == Category::Animal && share >= MIN_OTHER_SENSE_SHARE)
 }
 
-fn capital(word: &str) -> String {
+fn capitalise(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A name as a noun phrase.
+/// Returns a name as a noun phrase.
 pub(super) fn name_phrase(name: &str) -> NounPhrase {
-    let words: Vec<String> = tokens(name)
+    let words: Vec<String> = tokenise(name)
         .into_iter()
         .filter(|token| token.kind != TokenKind::Mark)
         .map(|token| lemma(&token.text, Tag::Noun))
@@ -390,8 +398,8 @@ pub(super) fn name_phrase(name: &str) -> NounPhrase {
     }
 }
 
-/// Words that tell something: no marks, articles, auxiliaries and the like.
-pub(super) fn is_content(word: &Word) -> bool {
+/// Returns whether a word has content: no punctuation, article, auxiliary or the like.
+pub(super) fn is_content_word(word: &Word) -> bool {
     matches!(word.tag, Tag::Noun | Tag::Name | Tag::Adjective | Tag::Verb | Tag::Number)
         || word.tag == Tag::Adverb
             && !matches!(
@@ -414,7 +422,7 @@ pub(super) fn is_content(word: &Word) -> bool {
             && matches!(word.text.as_str(), "outside" | "inside" | "under" | "behind" | "without")
 }
 
-/// Whether somebody comes from a shop with something, who will have bought it.
+/// Returns whether somebody comes from a shop with something, and so has bought it.
 fn brings_from_shop(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
     let shop = |noun: &NounPhrase| {
@@ -425,29 +433,29 @@ fn brings_from_shop(clause: &Clause) -> bool {
     from && (matches!(verb, "come" | "return") && with || matches!(verb, "bring" | "get") && !clause.objects.is_empty())
 }
 
-/// The words of an event's entity that are written as a name.
-fn names_of(event: &Event) -> Vec<String> {
+/// Returns the words of the event's entity that are written as a name.
+fn entity_names(event: &Event) -> Vec<String> {
     let words = event.entity.iter().flat_map(|entity| entity.split_whitespace());
     words.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_lowercase).collect()
 }
 
-/// The times that a text tells of. What was observed in the moment of its telling says no other time.
-fn spoken_times(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
+/// Returns the times that a text refers to. An event that was observed live refers to no other time.
+fn told_times_of(event: &Event, told_at: &Zoned) -> Vec<ToldTime> {
     if !event.text.chars().any(|c| c.is_ascii_digit()) && event.kind != Kind::Text && event.kind != Kind::State {
         return Vec::new();
     }
     told_times_by_clause(&event.text, told_at)
 }
 
-impl Reading {
-    /// An event whose grammar is not read: its words alone count.
-    pub fn unread(event: Event) -> Self {
+impl ParsedEvent {
+    /// Returns an event without its grammar: only its words count.
+    pub fn unparsed(event: Event) -> Self {
         let lemmas = crate::index::words(&event.text)
             .filter(|word| !crate::index::is_stop_word(word))
             .map(|word| (word, Tag::Noun))
             .collect::<Vec<_>>();
         Self {
-            own: lemmas.len(),
+            own_words: lemmas.len(),
             lemmas,
             sentences: Vec::new(),
             times: Vec::new(),

@@ -1,50 +1,52 @@
-//! What an event says of a state of a thing: that it holds, that it is over, or nothing.
+//! The stance of an event on a state of a thing: it holds, it is over, or unknown.
 
-use super::likeness::{best_in, likeness};
+use super::likeness::{best_phrase_similarity, phrase_similarity};
 use super::question::Question;
-use super::reading::{Reading, arguments, can_be_place, is_anaphor, is_person};
-use crate::language::english::closed::PLACING;
+use super::reading::{ParsedEvent, arguments, can_be_place, is_anaphor, is_person};
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::states::{FINE, PAINING, Scale, is_ailment, same, state};
+use crate::language::english::states::{PAIN_VERBS, StateScale, WELLNESS_WORDS, is_ailment, same_state, state_of_word};
 use crate::language::english::syntax::{Adjunct, Clause, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::ToldTime;
 
-/// Below this another thing is meant.
-pub(super) const SAME_THING: f32 = 0.55;
+/// Minimum similarity of two phrases for one thing.
+pub(super) const MIN_THING_SIMILARITY: f32 = 0.55;
 
-/// What an event says of a state of what it calls "it".
-pub(super) fn of_it(predicate: &str, reading: &Reading) -> Option<bool> {
+/// Returns the stance of an event on a state of "it".
+pub(super) fn stance_on_it(predicate: &str, reading: &ParsedEvent) -> Option<bool> {
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let of_it: Vec<&Clause> = told.filter(|clause| clause.subject.as_ref().is_some_and(is_anaphor)).collect();
     of_it.into_iter().rev().find_map(|clause| {
         let meant = reading.resolve(clause.subject.as_ref()?)?;
-        of_clause(predicate, &meant, clause, reading)
+        clause_stance(predicate, &meant, clause, reading)
     })
 }
 
-/// Whether an event speaks of a thing or a person, or of what is theirs: "Ivo's fever".
-pub(super) fn concerns(thing: &NounPhrase, reading: &Reading) -> bool {
+/// Returns whether an event is about a thing, a person, or something that belongs to them: "Ivo's fever".
+pub(super) fn concerns(thing: &NounPhrase, reading: &ParsedEvent) -> bool {
     let mut owners = reading.clauses().flat_map(arguments).filter_map(|noun| noun.owner.as_deref());
-    best_in(thing, reading) >= SAME_THING || owners.any(|owner| likeness(thing, owner, reading) >= SAME_THING)
+    best_phrase_similarity(thing, reading) >= MIN_THING_SIMILARITY
+        || owners.any(|owner| phrase_similarity(thing, owner, reading) >= MIN_THING_SIMILARITY)
 }
 
-/// Whether it is asked for something's use: "can one use it?".
-pub(super) fn uses(clause: &Clause) -> bool {
+/// Returns whether a clause asks about the use of a thing: "can one use it?".
+pub(super) fn asks_about_use(clause: &Clause) -> bool {
     clause.verb.as_ref().is_some_and(|verb| verb.lemma == "use" && verb.modal.is_some())
 }
 
-/// Whether a clause does nothing to another thing: "does it run?", "is he running a temperature?", and not "did she run a shop?".
-pub(super) fn of_states(clause: &Clause) -> bool {
-    clause.objects.iter().all(|object| state(&object.head).is_some() || is_ailment(&object.head))
+/// Returns whether a clause acts on no other thing: "does it run?", "is he running a temperature?", and not "did she
+/// run a shop?".
+pub(super) fn is_intransitive(clause: &Clause) -> bool {
+    clause.objects.iter().all(|object| state_of_word(&object.head).is_some() || is_ailment(&object.head))
 }
 
-/// The state or deed that is asked about: "locked", "work", "in the hallway" is none.
-pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
+/// Returns the state or deed that a clause asks about: "locked", "work". "In the hallway" is none.
+pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Option<String> {
     // "Is there a new cup?" does not ask whether it is there, and "is it there?" does.
     let behind = |at: usize| clause.subject.as_ref().is_none_or(|subject| subject.range.start < at);
     let complements = clause.complements.iter().filter(|(word, range)| word != "there" || behind(range.start));
-    let complement = complements.map(|(word, _)| word.as_str()).find(|word| state(word).is_some());
+    let complement = complements.map(|(word, _)| word.as_str()).find(|word| state_of_word(word).is_some());
     let verb = clause.verb.as_ref();
     // "Is he going there?" asks for no state.
     let main = verb.filter(|verb| !verb.auxiliary_only).map(|verb| verb.lemma.as_str()).filter(|verb| *verb != "go");
@@ -55,14 +57,14 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         .filter(|word| word.range.start >= clause.range.start && word.range.end <= clause.range.end)
         // "Is the new cup here?" does not ask whether something is new.
         // "Did she go sailing?" does not ask whether she is gone.
-        .filter(|word| !describes(clause, word) && !word.is("there"))
+        .filter(|word| !modifies_noun(clause, word) && !word.has_text("there"))
         .filter(|word| {
-            word.lemma != "go" || word.is("gone") || clause.adjuncts.iter().any(|it| it.preposition == "to")
+            word.lemma != "go" || word.has_text("gone") || clause.adjuncts.iter().any(|it| it.preposition == "to")
         });
     let mut participle = participle
         .filter(|word| matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun))
         .map(|word| word.text.as_str());
-    let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state(head).is_some());
+    let object = clause.objects.iter().map(|object| object.head.as_str()).find(|head| state_of_word(head).is_some());
     // "Has he still got a headache?" asks whether he is ill.
     let object = object.or_else(|| clause.objects.iter().any(|object| is_ailment(&object.head)).then_some("ill"));
     // "Is she still with us?"
@@ -79,8 +81,8 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         .or(object)
         .or_else(|| right().then_some("ok"))
         .map(str::to_owned)
-        .or_else(|| main.filter(|verb| state(verb).is_some()).map(str::to_owned))
-        .or_else(|| participle.find(|word| state(word).is_some()).map(str::to_owned))
+        .or_else(|| main.filter(|verb| state_of_word(verb).is_some()).map(str::to_owned))
+        .or_else(|| participle.find(|word| state_of_word(word).is_some()).map(str::to_owned))
         .or_else(|| {
             // "Can I use it?" asks whether it works.
             let uses = main.is_some_and(|verb| matches!(verb, "use" | "ring" | "function" | "light" | "start"));
@@ -93,19 +95,19 @@ pub(super) fn predicate(clause: &Clause, question: &Question<'_>) -> Option<Stri
         })
 }
 
-/// Whether a word stands inside a noun phrase, before its head.
-pub(super) fn describes(clause: &Clause, word: &Word) -> bool {
-    let nouns = clause.subject.iter().chain(&clause.objects).flat_map(NounPhrase::all);
+/// Returns whether a word stands inside a noun phrase, before its head.
+pub(super) fn modifies_noun(clause: &Clause, word: &Word) -> bool {
+    let nouns = clause.subject.iter().chain(&clause.objects).flat_map(NounPhrase::coordinated);
     nouns
         .chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun))
         .any(|noun| noun.range.start <= word.range.start && word.range.end < noun.range.end && word.lemma != noun.head)
 }
 
-/// What somebody does with a thing that works, or to make it work.
-const DEALS_WITH: &[&str] = &["do", "use", "fix", "repair", "mend", "replace", "start", "run", "operate"];
+/// Verbs for operating or repairing a thing.
+const OPERATING_VERBS: &[&str] = &["do", "use", "fix", "repair", "mend", "replace", "start", "run", "operate"];
 
-/// Whether a clause says of its subject that it is over.
-pub(super) fn ends(clause: &Clause) -> bool {
+/// Returns whether a clause states that its subject is over.
+pub(super) fn states_end(clause: &Clause) -> bool {
     let is_end = |word: &str| matches!(word, "gone" | "over" | "past" | "away");
     // "It is over since Monday": the preposition is what is said of it.
     let being = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only);
@@ -113,36 +115,37 @@ pub(super) fn ends(clause: &Clause) -> bool {
     clause.complements.iter().any(|(word, _)| is_end(word)) || being && prepositions.any(is_end)
 }
 
-/// Whether an event says the opposite of a state that the question takes for granted: "when was it opened?", "they close it".
-pub(super) fn is_opposed(question: &Question<'_>, reading: &Reading) -> bool {
+/// Returns whether an event states the opposite of a state that the question presupposes: "they close it", for "when
+/// was it opened?".
+pub(super) fn contradicts_premise(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let main = &question.asked.main;
     let mut states = question.asked.words.iter().filter(|word| {
         main.start <= word.range.start
             && word.range.end <= main.end
             && matches!(word.tag, Tag::Verb | Tag::Adjective | Tag::Noun)
-            && state(&word.lemma).is_some()
+            && state_of_word(&word.lemma).is_some()
     });
     let Some(word) = states.next() else { return false };
     let thing = question.asked.clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
     let Some(thing) = thing.or(question.named.first()) else { return false };
-    if question.asked.negated_verb() {
+    if question.asked.has_negated_verb() {
         return false;
     }
     let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let held: Vec<bool> = told
         .filter(|clause| clause.verb.is_some() && clause.subject.is_some())
-        .filter(|clause| !is_elsewhere(&question.asked.clause, clause, reading))
-        .filter_map(|clause| of_clause(&word.lemma, thing, clause, reading))
+        .filter(|clause| !is_about_other_place(&question.asked.clause, clause, reading))
+        .filter_map(|clause| clause_stance(&word.lemma, thing, clause, reading))
         .collect();
     !held.is_empty() && held.iter().all(|held| !held)
 }
 
-/// What an event says of a state of a thing: that it holds, that it does not, or nothing.
-pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, reading: &Reading) -> Option<bool> {
+/// Returns the stance of an event on a state of a thing: it holds, it does not, or unknown.
+pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, reading: &ParsedEvent) -> Option<bool> {
     let mut found: Option<bool> = None;
     for sentence in reading.sentences.iter().filter(|sentence| !sentence.asks) {
-        for clause in sentence.clauses.iter().filter(|clause| !is_elsewhere(asked, clause, reading)) {
-            if let Some(holds) = of_clause(predicate, thing, clause, reading) {
+        for clause in sentence.clauses.iter().filter(|clause| !is_about_other_place(asked, clause, reading)) {
+            if let Some(holds) = clause_stance(predicate, thing, clause, reading) {
                 found = Some(holds);
             }
         }
@@ -150,19 +153,21 @@ pub(super) fn stance(predicate: &str, thing: &NounPhrase, asked: &Clause, readin
     found
 }
 
-/// Whether a clause tells of another place than the one that is asked about: "allowed in the yard" says nothing of the hall.
-pub(super) fn is_elsewhere(asked: &Clause, told: &Clause, reading: &Reading) -> bool {
+/// Returns whether a clause is about another place than the question: "allowed in the yard" says nothing about the
+/// hall.
+pub(super) fn is_about_other_place(asked: &Clause, told: &Clause, reading: &ParsedEvent) -> bool {
     let places = |clause: &Clause| -> Vec<NounPhrase> {
-        let placing = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+        let placing =
+            clause.adjuncts.iter().filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
         placing.map(|adjunct| adjunct.noun.clone()).filter(|noun| can_be_place(noun) && !is_person(noun)).collect()
     };
     let (asked, told) = (places(asked), places(told));
-    let alike = |asked: &NounPhrase| told.iter().any(|told| likeness(asked, told, reading) >= 0.5);
+    let alike = |asked: &NounPhrase| told.iter().any(|told| phrase_similarity(asked, told, reading) >= 0.5);
     !asked.is_empty() && !told.is_empty() && !asked.iter().any(alike)
 }
 
-/// Whether a clause says what the clause before it says is over: "it has stopped working".
-pub(super) fn is_stopped(clause: &Clause, reading: &Reading) -> bool {
+/// Returns whether a clause says that the previous one is over: "it has stopped working".
+pub(super) fn ends_previous_state(clause: &Clause, reading: &ParsedEvent) -> bool {
     let before = reading.clauses().filter(|other| other.range.end <= clause.range.start);
     let stops = |other: &Clause| {
         let verb = other.verb.as_ref().filter(|verb| !verb.negated && other.objects.is_empty());
@@ -172,17 +177,25 @@ pub(super) fn is_stopped(clause: &Clause, reading: &Reading) -> bool {
     goes_on && before.last().is_some_and(|other| other.range.end + 1 >= clause.range.start && stops(other))
 }
 
-pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<bool> {
+pub(super) fn clause_stance(
+    predicate: &str,
+    thing: &NounPhrase,
+    clause: &Clause,
+    reading: &ParsedEvent,
+) -> Option<bool> {
     let verb = clause.verb.as_ref();
-    let is_it = |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| likeness(thing, &noun, reading) >= 0.5);
+    let is_it =
+        |noun: &NounPhrase| reading.resolve(noun).is_some_and(|noun| phrase_similarity(thing, &noun, reading) >= 0.5);
     // "The fever is gone": a state may itself be what is told of.
     let ails = |noun: &NounPhrase| {
         is_ailment(&noun.head)
-            && state(predicate).is_some_and(|(scale, _)| scale == Scale::Well)
+            && state_of_word(predicate).is_some_and(|(scale, _)| scale == StateScale::Well)
             && noun.owner.as_deref().is_none_or(is_it)
     };
-    let of_state =
-        clause.subject.as_ref().is_some_and(|subject| same(predicate, &subject.head) == Some(true) || ails(subject));
+    let of_state = clause
+        .subject
+        .as_ref()
+        .is_some_and(|subject| same_state(predicate, &subject.head) == Some(true) || ails(subject));
     // "My throat is sore": who has it is ill.
     let of_body = |noun: &NounPhrase| {
         let part = lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
@@ -196,12 +209,12 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         return None;
     }
     // "My ear hurts", "my ear is all right again".
-    if let Some((Scale::Well, well)) = state(predicate)
+    if let Some((StateScale::Well, well)) = state_of_word(predicate)
         && clause.subject.as_ref().is_some_and(of_body)
         && let Some(verb) = verb.filter(|verb| verb.modal.is_none() && !verb.future)
     {
-        let pains = PAINING.contains(&verb.lemma.as_str());
-        let is_fine = |word: &str| FINE.contains(&word);
+        let pains = PAIN_VERBS.contains(&verb.lemma.as_str());
+        let is_fine = |word: &str| WELLNESS_WORDS.contains(&word);
         let right = || reading.text(&clause.range).to_lowercase().contains("all right");
         let fine = !pains && (clause.complements.iter().any(|(word, _)| is_fine(word)) || right());
         if pains || fine {
@@ -212,18 +225,20 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         // "I can't fix it": what nobody can deal with does not work.
         let useless = matches!(verb.modal.as_deref(), Some("can" | "could"))
             && verb.negated
-            && DEALS_WITH.contains(&verb.lemma.as_str());
-        return state(predicate).filter(|(scale, _)| useless && *scale == Scale::Working).map(|(_, end)| !end);
+            && OPERATING_VERBS.contains(&verb.lemma.as_str());
+        return state_of_word(predicate)
+            .filter(|(scale, _)| useless && *scale == StateScale::Working)
+            .map(|(_, end)| !end);
     }
-    // Who drives off is here no more.
-    if let Some((Scale::There, here)) = state(predicate)
+    // A person who drives off is no longer here.
+    if let Some((StateScale::There, here)) = state_of_word(predicate)
         && is_person(thing)
-        && clause.subject.as_ref().is_some_and(|subject| subject.all().any(is_it))
-        && goes_away(clause)
+        && clause.subject.as_ref().is_some_and(|subject| subject.coordinated().any(is_it))
+        && subject_leaves(clause)
     {
-        return (!is_to_come(clause, reading)).then_some(!here);
+        return (!refers_to_future(clause, reading)).then_some(!here);
     }
-    // What is called off is not on.
+    // A cancelled event is not on.
     let takes_place = || {
         let category = lexicon::category(&thing.head, PartOfSpeech::Noun);
         matches!(
@@ -231,15 +246,15 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
             Some(Category::Act | Category::Event | Category::Time | Category::Communication | Category::Group)
         )
     };
-    if let (Some((Scale::On, on)), Some(verb)) = (state(predicate), verb)
+    if let (Some((StateScale::On, on)), Some(verb)) = (state_of_word(predicate), verb)
         && takes_place()
     {
         let off = verb.lemma == "cancel" || verb.lemma == "call" && verb.particle.as_deref() == Some("off");
         return off.then_some(on == verb.negated);
     }
-    let gone = of_state && (ends(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
+    let gone = of_state && (states_end(clause) || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "go"));
     let nobody = clause.subject.as_ref().is_some_and(is_nobody);
-    let ended = gone || nobody || is_stopped(clause, reading);
+    let ended = gone || nobody || ends_previous_state(clause, reading);
     let negated = verb.is_some_and(|verb| verb.negated) != ended;
     let mut words: Vec<&str> = clause.complements.iter().map(|(word, _)| word.as_str()).collect();
     if let Some(verb) = verb {
@@ -252,7 +267,7 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         words.extend(verb.particle.as_deref());
     }
     for noun in clause.objects.iter().chain(clause.subject.iter()) {
-        // That a new one comes says nothing of how the old one is.
+        // The arrival of a new one says nothing about the state of the old one.
         words.extend(noun.modifiers.iter().map(String::as_str).filter(|word| *word != "new"));
         words.push(&noun.head);
     }
@@ -264,45 +279,50 @@ pub(super) fn of_clause(predicate: &str, thing: &NounPhrase, clause: &Clause, re
         (use_of && adjunct.noun.modifiers.is_empty()).then_some(if out { "broken" } else { "work" })
     }));
     for word in words {
-        let word = if is_ailment(word) && state(word).is_none() { "ill" } else { word };
-        if let Some(alike) = same(predicate, word) {
+        let word = if is_ailment(word) && state_of_word(word).is_none() { "ill" } else { word };
+        if let Some(alike) = same_state(predicate, word) {
             return Some(alike != negated);
         }
-        // What is lit or runs works; what is off may work as well.
-        if let (Some((Scale::Working, works)), Some((Scale::On, true))) = (state(predicate), state(word)) {
+        // A thing that is lit or runs works. A thing that is off may work too.
+        if let (Some((StateScale::Working, works)), Some((StateScale::On, true))) =
+            (state_of_word(predicate), state_of_word(word))
+        {
             return Some(works != negated);
         }
-        // What stays off does not work.
+        // A thing that stays off does not work.
         let stays = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stay" | "remain"));
-        if let (Some((Scale::Working, works)), Some((Scale::On, false)), true) = (state(predicate), state(word), stays)
+        if let (Some((StateScale::Working, works)), Some((StateScale::On, false)), true) =
+            (state_of_word(predicate), state_of_word(word), stays)
         {
             return Some(works == negated);
         }
-        // A flat tyre or torch does not do.
-        if let (Some((Scale::Working, works)), Some((Scale::Charged, false))) = (state(predicate), state(word)) {
+        // A flat tyre or torch does not work.
+        if let (Some((StateScale::Working, works)), Some((StateScale::Charged, false))) =
+            (state_of_word(predicate), state_of_word(word))
+        {
             return Some(works == negated);
         }
     }
     // "It does not ring", "it runs again": what a thing does tells whether it works.
-    let (scale, end) = state(predicate)?;
-    if scale != Scale::Working {
+    let (scale, end) = state_of_word(predicate)?;
+    if scale != StateScale::Working {
         return None;
     }
     let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject))?;
-    let about = likeness(thing, &subject, reading) >= SAME_THING;
+    let about = phrase_similarity(thing, &subject, reading) >= MIN_THING_SIMILARITY;
     let acts =
         verb.is_some_and(|verb| !verb.auxiliary_only && !verb.past && clause.objects.is_empty() && !verb.passive);
     (about && acts).then_some(end != negated)
 }
 
-/// Whether a time stands in a clause, or right behind it.
-pub(super) fn is_inside(clause: &Clause, time: &ToldTime) -> bool {
+/// Returns whether a time phrase stands in a clause, or directly after it.
+pub(super) fn contains_time(clause: &Clause, time: &ToldTime) -> bool {
     clause.range.start <= time.range.start && time.range.start <= clause.range.end + 1
 }
 
-/// Whether a clause names a time after its telling: "I move out on Sunday".
-pub(super) fn is_to_come(clause: &Clause, reading: &Reading) -> bool {
-    let inside = |time: &&ToldTime| is_inside(clause, time);
+/// Returns whether a clause names a time after its telling: "I move out on Sunday".
+pub(super) fn refers_to_future(clause: &Clause, reading: &ParsedEvent) -> bool {
+    let inside = |time: &&ToldTime| contains_time(clause, time);
     reading.times.iter().filter(inside).any(|time| time.span.start > reading.event.span.end)
 }
 
@@ -310,15 +330,20 @@ pub(super) fn is_nobody(noun: &NounPhrase) -> bool {
     matches!(noun.head.as_str(), "nobody" | "none" | "nothing") || noun.determiner.as_deref() == Some("no")
 }
 
-/// Whether who a clause is about goes away: "drives off", "wheels his bicycle out of the yard", "leaves for the harbour".
-pub(super) fn goes_away(clause: &Clause) -> bool {
+/// Returns whether the subject of a clause leaves: "drives off", "wheels his bicycle out of the yard", "leaves for the
+/// harbour".
+pub(super) fn subject_leaves(clause: &Clause) -> bool {
     let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.auxiliary_only) else { return false };
     let vehicle = |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "vehicle", PartOfSpeech::Noun).is_some();
     let carries = !clause.objects.iter().all(vehicle);
     let moves = matches!(verb.lemma.as_str(), "leave" | "depart" | "set" | "go")
         || lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb);
-    let away =
-        verb.particle.as_deref().into_iter().chain(words_of(clause)).any(|word| matches!(word, "off" | "away" | "out"));
+    let away = verb
+        .particle
+        .as_deref()
+        .into_iter()
+        .chain(clause_words(clause))
+        .any(|word| matches!(word, "off" | "away" | "out"));
     // "She arrives, out of breath."
     let comes = matches!(verb.lemma.as_str(), "arrive" | "come" | "return" | "enter");
     let out = clause
@@ -328,6 +353,6 @@ pub(super) fn goes_away(clause: &Clause) -> bool {
     moves && !comes && !carries && (away || out || matches!(verb.lemma.as_str(), "leave" | "depart"))
 }
 
-pub(super) fn words_of(clause: &Clause) -> impl Iterator<Item = &str> {
+pub(super) fn clause_words(clause: &Clause) -> impl Iterator<Item = &str> {
     clause.complements.iter().map(|(word, _)| word.as_str())
 }

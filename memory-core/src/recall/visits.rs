@@ -1,28 +1,29 @@
-//! Places: scenes that look alike, and the visits to them.
+//! Places as clusters of similar scenes, and the visits to them.
 
 use std::time::Duration;
 
 use super::Reader;
-use super::pool::{Found, Pool};
+use super::pool::{EventPool, RetrievedEvent};
 use crate::centroid::dot;
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Origin, ReadError, Sensed, TimeSpan};
 
-/// Scenes that are compared, the latest ones.
-const SCENES: usize = 4_000;
-/// Who sees nothing for longer comes back to a place anew.
-const AWAY: Duration = Duration::from_secs(60);
-/// The part of a visit that something must fill to belong to the place and not to a moment in it.
-const FILLS: f32 = 0.5;
+/// Maximum number of scenes that are compared, the latest ones.
+const MAX_CLUSTERED_SCENES: usize = 4_000;
+/// Longest gap between two scenes of one visit.
+const MAX_VISIT_GAP: Duration = Duration::from_secs(60);
+/// Share of a visit that a match must fill to belong to the place and not to a moment in it.
+const MIN_PLACE_SHARE: f32 = 0.5;
 
-impl Pool<'_> {
-    /// The visits to a place that is counted: to the place where what was matched was seen, or none where what was matched is
-    /// told or is no place. `seen` are the events that hold what is asked for.
-    pub(super) fn visits(&self, seen: &[&Found]) -> Result<Option<Vec<Shown>>, ReadError> {
-        let perceived =
-            |found: &&&Found| found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text;
-        let seen: Vec<&Found> = seen.iter().filter(perceived).copied().collect();
+impl EventPool<'_> {
+    /// Returns the visits to the place that a question counts. Returns `None` if the matched events (`seen`) were told,
+    /// or show no place.
+    pub(super) fn counted_visits(&self, seen: &[&RetrievedEvent]) -> Result<Option<Vec<ShownVisit>>, ReadError> {
+        let perceived = |found: &&&RetrievedEvent| {
+            found.reading.event.origin == Origin::Perceived && found.reading.event.kind != Kind::Text
+        };
+        let seen: Vec<&RetrievedEvent> = seen.iter().filter(perceived).copied().collect();
         let whole = self
             .question
             .asked
@@ -32,55 +33,60 @@ impl Pool<'_> {
         if seen.is_empty() {
             return Ok(None);
         }
-        let Some(places) = Places::of(self.reader, self.question.bound())? else { return Ok(None) };
+        let Some(places) = ScenePlaces::load(self.reader, self.question.bound())? else { return Ok(None) };
         Ok(places.visits_of(&seen, whole))
     }
 }
 
-/// What a segment showed.
+/// One perceived segment.
 pub(super) struct Scene {
     pub event: Event,
     place: usize,
 }
 
-/// The scenes of a time, in order, each of a place.
-pub(super) struct Places {
+/// The scenes of a time span in order, each assigned to a place.
+pub(super) struct ScenePlaces {
     scenes: Vec<Scene>,
     count: usize,
 }
 
-/// A stay at a place.
+/// A visit to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Visit {
     pub span: TimeSpan,
-    /// Its longest scene, by its place among the scenes.
+    /// Index of its longest scene.
     longest: usize,
 }
 
-impl Places {
-    /// The places of `span`, or of everything; `None` where no pictures can be compared.
-    pub fn of(reader: &dyn Reader, span: Option<TimeSpan>) -> Result<Option<Self>, ReadError> {
-        let query =
-            SearchQuery { span, kinds: vec![Kind::Caption], latest: true, limit: SCENES, ..SearchQuery::default() };
+impl ScenePlaces {
+    /// Loads and clusters the scenes of `span`, or of the whole memory. Returns `None` if no pictures can be compared.
+    pub fn load(reader: &dyn Reader, span: Option<TimeSpan>) -> Result<Option<Self>, ReadError> {
+        let query = SearchQuery {
+            span,
+            kinds: vec![Kind::Caption],
+            latest: true,
+            limit: MAX_CLUSTERED_SCENES,
+            ..SearchQuery::default()
+        };
         let ids: Vec<EventId> = reader.search().search(&query).into_iter().map(|hit| hit.id).collect();
         for PlaceSpace { space, gamma } in reader.place_spaces() {
             let vectors = reader.sensed_vectors(&ids, Sensed::Picture, space);
             let mut scenes: Vec<(Event, Vec<f32>)> = Vec::new();
             for (id, vector) in ids.iter().zip(vectors) {
-                let Some(vector) = vector.and_then(|vector| unit(&vector)) else { continue };
-                // Forgotten since the snapshot: passed over.
+                let Some(vector) = vector.and_then(|vector| unit_vector(&vector)) else { continue };
+                // Skip what was forgotten since the snapshot.
                 let event = reader.event(*id)?.filter(|event| event.origin == Origin::Perceived);
                 scenes.extend(event.map(|event| (event, vector)));
             }
             if !scenes.is_empty() {
-                return Ok(Some(Self::grouped(scenes, *gamma)));
+                return Ok(Some(Self::cluster(scenes, *gamma)));
             }
         }
         Ok(None)
     }
 
-    /// Each scene goes to the place whose mean it is most like, or founds one.
-    fn grouped(mut scenes: Vec<(Event, Vec<f32>)>, same: f32) -> Self {
+    /// Assigns each scene to the place with the most similar mean, or starts a new place.
+    fn cluster(mut scenes: Vec<(Event, Vec<f32>)>, same: f32) -> Self {
         scenes.sort_by(|(a, _), (b, _)| (&a.source, a.span.start, a.id).cmp(&(&b.source, b.span.start, b.id)));
         let mut means: Vec<Vec<f32>> = Vec::new();
         let scenes: Vec<Scene> = scenes
@@ -119,12 +125,12 @@ impl Places {
                 let stays = last.is_some_and(|last| {
                     last.place == place
                         && last.event.source == scene.event.source
-                        && span.start.since(last.event.span.end) <= AWAY
+                        && span.start.since(last.event.span.end) <= MAX_VISIT_GAP
                 });
                 match visits.last_mut().filter(|_| stays) {
                     Some(visit) => {
                         visit.span.end = visit.span.end.max(span.end);
-                        if length(span) > length(self.scenes[visit.longest].event.span) {
+                        if span_length(span) > span_length(self.scenes[visit.longest].event.span) {
                             visit.longest = at;
                         }
                     }
@@ -136,21 +142,21 @@ impl Places {
         visits
     }
 
-    /// The visits to the places that were shown at some times, in order of time, each with its longest scene.
-    pub fn visits_to(&self, times: &[TimeSpan]) -> Vec<Shown> {
+    /// Returns the visits to the places that were shown at some times, in time order, each with its longest scene.
+    pub fn visits_at_times(&self, times: &[TimeSpan]) -> Vec<ShownVisit> {
         let shown: std::collections::BTreeSet<usize> = times.iter().filter_map(|span| self.place_at(*span)).collect();
         let mut visits: Vec<Visit> = shown.into_iter().flat_map(|place| self.visits(place)).collect();
         visits.sort_by_key(|visit| (visit.span.start, visit.longest));
-        visits.into_iter().map(|visit| self.shown(visit, &[])).collect()
+        visits.into_iter().map(|visit| self.with_best_event(visit, &[])).collect()
     }
 
     /// The visits to the place that candidates are of, with what shows each: the best candidate in it, else its longest
     /// scene. `None` if they are of moments and not of places; with `whole`, they are asked for as a place.
-    pub fn visits_of(&self, candidates: &[&Found], whole: bool) -> Option<Vec<Shown>> {
+    pub fn visits_of(&self, candidates: &[&RetrievedEvent], whole: bool) -> Option<Vec<ShownVisit>> {
         let mut weights = vec![0.0_f32; self.count];
         for candidate in candidates {
             if let Some(place) = self.place_at(candidate.span()) {
-                weights[place] += candidate.coverage.of_content * seconds(length(candidate.span()));
+                weights[place] += candidate.coverage.of_content * as_seconds(span_length(candidate.span()));
             }
         }
         let place = (0..self.count)
@@ -161,24 +167,24 @@ impl Places {
             let mut spans: Vec<TimeSpan> =
                 candidates.iter().map(|one| one.span()).filter(|span| span.overlaps(visit.span)).collect();
             spans.sort_by_key(|span| (span.start, span.end));
-            covered(visit.span, &spans)
+            covered_share(visit.span, &spans)
         };
         let fills = visits.iter().map(inside).fold(0.0, f32::max);
-        if !whole && fills < FILLS {
+        if !whole && fills < MIN_PLACE_SHARE {
             return None;
         }
-        Some(visits.into_iter().map(|visit| self.shown(visit, candidates)).collect())
+        Some(visits.into_iter().map(|visit| self.with_best_event(visit, candidates)).collect())
     }
 
-    fn shown(&self, visit: Visit, candidates: &[&Found]) -> Shown {
+    fn with_best_event(&self, visit: Visit, candidates: &[&RetrievedEvent]) -> ShownVisit {
         let inside = candidates.iter().filter(|one| visit.span.contains(one.span().start));
         let best =
             inside.max_by(|a, b| a.coverage.of_content.total_cmp(&b.coverage.of_content).then(b.id().cmp(&a.id())));
         let event = best.map_or(&self.scenes[visit.longest].event, |best| &best.reading.event);
-        Shown { span: visit.span, event: event.clone() }
+        ShownVisit { span: visit.span, event: event.clone() }
     }
 
-    /// The place of the scene that shares most of a span.
+    /// Returns the place of the scene that shares most of a span.
     fn place_at(&self, span: TimeSpan) -> Option<usize> {
         let shared = |scene: &Scene| {
             let (start, end) = (scene.event.span.start.max(span.start), scene.event.span.end.min(span.end));
@@ -189,16 +195,16 @@ impl Places {
     }
 }
 
-/// A visit with what shows it.
+/// A visit with the event that shows it.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub(super) struct ShownVisit {
     pub span: TimeSpan,
-    /// What shows it best.
+    /// The event that shows the visit best.
     pub event: Event,
 }
 
-/// The part of a span that others cover, which come in order of their begins.
-fn covered(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
+/// Returns the share of `whole` that `spans` cover. The spans are in order of their starts.
+fn covered_share(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
     let mut sum = Duration::ZERO;
     let mut until = whole.start;
     for span in spans {
@@ -208,19 +214,19 @@ fn covered(whole: TimeSpan, spans: &[TimeSpan]) -> f32 {
             until = to;
         }
     }
-    seconds(sum) / seconds(length(whole))
+    as_seconds(sum) / as_seconds(span_length(whole))
 }
 
-fn length(span: TimeSpan) -> Duration {
+fn span_length(span: TimeSpan) -> Duration {
     span.end.since(span.start)
 }
 
-fn seconds(length: Duration) -> f32 {
+fn as_seconds(length: Duration) -> f32 {
     length.as_secs_f32().max(0.1)
 }
 
-/// `None` if it has no direction.
-fn unit(vector: &[i16]) -> Option<Vec<f32>> {
+/// Normalises a vector to unit length. Returns `None` for a zero vector.
+fn unit_vector(vector: &[i16]) -> Option<Vec<f32>> {
     let vector: Vec<f32> = vector.iter().map(|number| f32::from(*number)).collect();
     let norm = dot(&vector, &vector).sqrt();
     (norm > 0.0).then(|| vector.iter().map(|number| number / norm).collect())
@@ -229,7 +235,7 @@ fn unit(vector: &[i16]) -> Option<Vec<f32>> {
 #[cfg(test)]
 mod tests {
     use super::super::content::Coverage;
-    use super::super::reading::Reading;
+    use super::super::reading::ParsedEvent;
     use super::*;
     use crate::{Attributes, EpisodeId, Modality, Timestamp};
 
@@ -258,11 +264,11 @@ mod tests {
         }
     }
 
-    fn found(id: u64, from: i64, until: i64) -> Found {
+    fn found(id: u64, from: i64, until: i64) -> RetrievedEvent {
         let event = event(id, Kind::Object, from, until);
-        let coverage = Coverage { of_content: 1.0, of_event: 1.0, others: 0.0 };
-        Found {
-            reading: Reading::unread(event).into(),
+        let coverage = Coverage { of_content: 1.0, of_event: 1.0, unmatched_words: 0.0 };
+        RetrievedEvent {
+            reading: ParsedEvent::unparsed(event).into(),
             score: 1.0,
             relevance: 0.0,
             cosine: None,
@@ -272,14 +278,14 @@ mod tests {
     }
 
     /// Kitchen, hall and kitchen again for ten seconds each scene; a while later once more the kitchen.
-    fn day() -> Places {
+    fn day() -> ScenePlaces {
         let (kitchen, again, hall) = (vec![1.0, 0.0], vec![0.9, 0.435_89], vec![0.0, 1.0]);
         let rows = [(0, &kitchen), (10, &again), (20, &hall), (30, &again), (40, &kitchen), (500, &kitchen)];
         let scenes = rows
             .iter()
             .zip(0..)
             .map(|((from, vector), id)| (event(id, Kind::Caption, *from, from + 10), (*vector).clone()));
-        Places::grouped(scenes.collect(), 0.8)
+        ScenePlaces::cluster(scenes.collect(), 0.8)
     }
 
     fn begins(visits: &[Visit]) -> Vec<Timestamp> {

@@ -10,7 +10,7 @@
 
 use super::claim::{Attribute, Claim, Stance, TopicKey};
 use super::text::{Noun, SentenceWord, noun_words, tokens};
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::sharded::{Sharded, Spread, spread_bytes};
 
 /// Words before the noun of a place besides those that place it: "on top of the shelf", "from Mara", "next to the sink".
@@ -48,7 +48,7 @@ pub(super) fn entities(
 /// The noun that a value is about: "kitchen" of "in the kitchen".
 fn noun_in(value: &str) -> Option<Noun> {
     let tokens: Vec<SentenceWord> = tokens(&value.replace('_', " "));
-    let from = tokens.iter().position(|token| !token.is_one_of(PLACING) && !token.is_one_of(BESIDES))?;
+    let from = tokens.iter().position(|token| !token.is_one_of(PLACE_PREPOSITIONS) && !token.is_one_of(BESIDES))?;
     let (words, _) = noun_words(&tokens, from);
     Noun::from_words(&words, None)
 }

@@ -16,14 +16,14 @@ pub use stretch::Level;
 use jiff::tz::TimeZone;
 
 use crate::TimeSpan;
-use crate::language::english::summary::in_sentences;
+use crate::language::english::summary::summarise;
 
 /// Most words of a summary.
 pub const SUMMARY_WORDS: usize = 120;
 
 /// The lines that tell the most, as many as fit into so many words, and what they say; `None` where there are none.
 pub(crate) fn summary<'a>(lines: &'a [Line], budget: usize, zone: &TimeZone) -> Option<(String, Vec<&'a Line>)> {
-    in_sentences(chosen(lines, budget).into_iter().map(|place| &lines[place]).collect(), budget, zone)
+    summarise(chosen(lines, budget).into_iter().map(|place| &lines[place]).collect(), budget, zone)
 }
 
 /// Events that a summary goes through at most where no gists are made yet.

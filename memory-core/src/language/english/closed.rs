@@ -1,13 +1,13 @@
-//! The closed classes of English words. Nothing here names a thing, a person or a place.
+//! The closed word classes of English. No word here names a thing, a person or a place.
 
-/// Determiners that begin a noun phrase.
+/// Determiners that start a noun phrase.
 pub(crate) const DETERMINERS: &[&str] = &[
     "the", "a", "an", "this", "that", "these", "those", "some", "any", "no", "each", "every", "both", "all", "another",
     "either", "neither", "several", "many", "few", "much", "most", "more", "other", "such", "half",
 ];
 
-/// Words for an owner, before a noun.
-pub(crate) const OWNERS: &[&str] = &["my", "your", "his", "her", "its", "our", "their", "whose"];
+/// Possessive determiners.
+pub(crate) const POSSESSIVE_DETERMINERS: &[&str] = &["my", "your", "his", "her", "its", "our", "their", "whose"];
 
 /// Pronouns that stand for a noun phrase.
 pub(crate) const PRONOUNS: &[&str] = &[
@@ -60,8 +60,8 @@ pub(crate) const PRONOUNS: &[&str] = &[
     "all",
 ];
 
-/// Pronouns for nobody in particular.
-pub(crate) const INDEFINITE: &[&str] = &[
+/// Indefinite pronouns.
+pub(crate) const INDEFINITE_PRONOUNS: &[&str] = &[
     "somebody",
     "someone",
     "anybody",
@@ -139,8 +139,8 @@ pub(crate) const PREPOSITIONS: &[&str] = &[
     "upon",
 ];
 
-/// Prepositions after which a place stands where something is or comes to be.
-pub(crate) const PLACING: &[&str] = &[
+/// Prepositions before the place where something is or arrives.
+pub(crate) const PLACE_PREPOSITIONS: &[&str] = &[
     "in",
     "on",
     "at",
@@ -187,12 +187,13 @@ pub(crate) const PLACING: &[&str] = &[
     "down",
 ];
 
-/// Prepositions after which a place stands where something no longer is.
-pub(crate) const LEAVING: &[&str] = &["from", "off", "out of", "out", "away from", "down from", "back from"];
+/// Prepositions before the place that something leaves.
+pub(crate) const SOURCE_PREPOSITIONS: &[&str] =
+    &["from", "off", "out of", "out", "away from", "down from", "back from"];
 
 pub(crate) const CONJUNCTIONS: &[&str] = &["and", "or", "but", "nor", "so", "yet"];
 
-/// Words that begin a subordinate clause.
+/// Words that start a subordinate clause.
 pub(crate) const SUBORDINATORS: &[&str] = &[
     "because", "although", "though", "while", "whilst", "if", "unless", "when", "whenever", "where", "wherever",
     "until", "till", "since", "before", "after", "once", "as", "that", "whether", "so",
@@ -201,14 +202,14 @@ pub(crate) const SUBORDINATORS: &[&str] = &[
 pub(crate) const MODALS: &[&str] =
     &["can", "could", "will", "would", "shall", "should", "may", "might", "must", "ought", "cannot"];
 
-pub(crate) const BE: &[&str] = &["be", "am", "is", "are", "was", "were", "been", "being"];
-pub(crate) const HAVE: &[&str] = &["have", "has", "had", "having"];
-pub(crate) const DO: &[&str] = &["do", "does", "did", "done", "doing"];
+pub(crate) const BE_FORMS: &[&str] = &["be", "am", "is", "are", "was", "were", "been", "being"];
+pub(crate) const HAVE_FORMS: &[&str] = &["have", "has", "had", "having"];
+pub(crate) const DO_FORMS: &[&str] = &["do", "does", "did", "done", "doing"];
 
-pub(crate) const WH: &[&str] =
+pub(crate) const QUESTION_WORDS: &[&str] =
     &["who", "whom", "whose", "what", "which", "where", "when", "why", "how", "whoever", "whatever", "whichever"];
 
-/// Adverbs that say nothing of manner or place.
+/// Adverbs that express neither manner nor place.
 pub(crate) const ADVERBS: &[&str] = &[
     "now",
     "then",
@@ -290,8 +291,8 @@ pub(crate) const PARTICLES: &[&str] = &[
     "aside", "behind",
 ];
 
-/// What something is, gives or does to somebody whom it harms.
-pub(crate) const HARMFUL: &[&str] = &[
+/// Words for something harmful to a person.
+pub(crate) const HARM_WORDS: &[&str] = &[
     "poison",
     "poisonous",
     "allergic",
@@ -306,20 +307,20 @@ pub(crate) const HARMFUL: &[&str] = &[
     "ill",
 ];
 
-/// Units of money that mean something else as well.
-pub(crate) const MONEY: &[&str] = &["pound", "crown", "mark", "quid", "buck", "penny", "pence"];
+/// Units of money with another common meaning.
+pub(crate) const AMBIGUOUS_MONEY_UNITS: &[&str] = &["pound", "crown", "mark", "quid", "buck", "penny", "pence"];
 
-/// Verbs of saying.
-pub(crate) const SAYING: &[&str] =
+/// Verbs of speech.
+pub(crate) const SPEECH_VERBS: &[&str] =
     &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];
 
-/// Whether a list holds a word.
+/// Returns whether a list contains a word.
 pub(crate) fn is_one_of(word: &str, list: &[&str]) -> bool {
     list.contains(&word)
 }
 
 /// Zero to nineteen.
-pub(crate) const UNITS: [&str; 20] = [
+pub(crate) const NUMBER_WORDS_TO_NINETEEN: [&str; 20] = [
     "zero",
     "one",
     "two",
@@ -343,12 +344,13 @@ pub(crate) const UNITS: [&str; 20] = [
 ];
 
 /// Twenty to ninety.
-pub(crate) const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+pub(crate) const NUMBER_WORDS_OF_TENS: [&str; 8] =
+    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// A cardinal number in words up to ninety-nine, or a few words for a count.
+/// Parses a cardinal number in words up to ninety-nine, or a few words for a count.
 pub(crate) fn number_word(word: &str) -> Option<f64> {
-    let unit = |word: &str| UNITS.iter().position(|one| *one == word);
-    let ten = |word: &str| TENS.iter().position(|one| *one == word).map(|place| 20 + 10 * place);
+    let unit = |word: &str| NUMBER_WORDS_TO_NINETEEN.iter().position(|one| *one == word);
+    let ten = |word: &str| NUMBER_WORDS_OF_TENS.iter().position(|one| *one == word).map(|place| 20 + 10 * place);
     let whole = match word.split_once('-') {
         Some((tens, units)) => ten(tens)? + unit(units).filter(|units| (1..10).contains(units))?,
         None => match word {
@@ -365,8 +367,8 @@ pub(crate) fn number_word(word: &str) -> Option<f64> {
     u32::try_from(whole).ok().map(f64::from)
 }
 
-/// Two numbers in a row as one: "two hundred" is 200, "a hundred twenty" is 120.
-pub(crate) fn joined_number(first: f64, second: f64) -> f64 {
+/// Combines two consecutive numbers: "two hundred" is 200, "a hundred twenty" is 120.
+pub(crate) fn combine_numbers(first: f64, second: f64) -> f64 {
     match second {
         100.0 | 1_000.0 if first < second => first * second,
         _ if first >= 100.0 && second < first => first + second,
@@ -374,17 +376,17 @@ pub(crate) fn joined_number(first: f64, second: f64) -> f64 {
     }
 }
 
-/// Words for what a talk or a text is about.
-pub(crate) const TOPICS: &[&str] = &["topic", "subject", "theme"];
+/// Nouns for the topic of a talk or a text.
+pub(crate) const TOPIC_NOUNS: &[&str] = &["topic", "subject", "theme"];
 
 /// Verbs that ask for a summary.
-pub(crate) const SUMMING: &[&str] = &["sum", "summarise", "summarize", "recap"];
+pub(crate) const SUMMARY_VERBS: &[&str] = &["sum", "summarise", "summarize", "recap"];
 
-/// Words that ask what is different.
-pub(crate) const CHANGING: &[&str] = &["change", "changed", "different", "difference", "new", "become"];
-/// Words that ask who was not there.
-pub(crate) const ABSENT: &[&str] = &["miss", "missing", "absent"];
-/// Words for what somebody does for a living.
-pub(crate) const PROFESSIONS: &[&str] = &["profession", "trade", "occupation", "job", "living", "work"];
-/// What recurs every day: "every morning".
-pub(crate) const PARTS_OF_DAYS: &[&str] = &["day", "morning", "noon", "afternoon", "evening", "night", "week"];
+/// Words that ask for a change.
+pub(crate) const CHANGE_WORDS: &[&str] = &["change", "changed", "different", "difference", "new", "become"];
+/// Words that ask who was absent.
+pub(crate) const ABSENCE_WORDS: &[&str] = &["miss", "missing", "absent"];
+/// Nouns for a profession.
+pub(crate) const PROFESSION_NOUNS: &[&str] = &["profession", "trade", "occupation", "job", "living", "work"];
+/// Times that recur: "every morning".
+pub(crate) const RECURRING_TIMES: &[&str] = &["day", "morning", "noon", "afternoon", "evening", "night", "week"];

@@ -1,4 +1,4 @@
-//! What a speaker takes back of what was said before: "I was wrong about that", "thirty, not forty", "it is called off".
+//! Corrections of earlier statements: "I was wrong about that", "thirty, not forty", "it is called off".
 
 use std::ops::Range;
 
@@ -6,37 +6,37 @@ use super::lexicon::{self, Category, PartOfSpeech};
 use super::syntax::Sentence;
 use super::tag::{Tag, Word};
 
-/// Words behind "not", "instead of" and "rather than" that are denied.
-const DENIED: usize = 3;
+/// Maximum number of denied words after "not", "instead of" and "rather than".
+const MAX_DENIED_WORDS: usize = 3;
 
-/// How a text takes back something.
+/// How a text corrects an earlier statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Correction {
-    /// Where the text says about what the speaker admits a mistake or contradicts.
+    /// Range of the sentence in which the speaker admits a mistake or contradicts.
     pub admits: Option<Range<usize>>,
-    /// What is called off will not be.
+    /// Whether something is cancelled.
     pub called_off: bool,
-    /// Something is put at another time or place.
+    /// Whether something is rescheduled or relocated.
     pub moved: bool,
-    /// What is said not to be so, or no more.
+    /// What is denied.
     pub denied: Vec<Denial>,
 }
 
-/// What is said not to be so.
+/// A denied statement. Its subject is in the same sentence.
 ///
 /// The subject of the denial stands in the same sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denial {
-    /// Base forms of what is denied.
+    /// Lemmas of the denied words.
     pub words: Vec<String>,
-    /// Whether the speaker denies it of themselves: "I am not …".
+    /// Whether the speaker denies it about themselves: "I am not …".
     pub of_speaker: bool,
-    /// Where in the text the sentence stands.
+    /// Range of the sentence in the text.
     pub sentence: Range<usize>,
 }
 
-/// Every text that takes something back has one of these words, or one that begins as one of `ROOTS` does.
-const MARKS: &[&str] = &[
+/// Every correction contains one of these words, or a word that starts like one of `CORRECTION_ROOTS`.
+const CORRECTION_WORDS: &[&str] = &[
     "not",
     "never",
     "longer",
@@ -54,15 +54,15 @@ const MARKS: &[&str] = &[
     "forward",
     "back",
 ];
-const ROOTS: &[&str] =
+const CORRECTION_ROOTS: &[&str] =
     &["mist", "misread", "mishear", "confus", "mix", "cancel", "postpon", "delay", "reschedul", "rearrang"];
 
-/// Whether a text has a word without which nothing is taken back: it spares most texts the parse.
+/// Returns whether a text contains a word of a correction. Most texts do not, and need no parse.
 pub(crate) fn may_correct(text: &str) -> bool {
     let mark = |word: &str| {
         let word = word.to_lowercase();
-        MARKS.contains(&word.as_str())
-            || ROOTS.iter().any(|root| word.starts_with(root))
+        CORRECTION_WORDS.contains(&word.as_str())
+            || CORRECTION_ROOTS.iter().any(|root| word.starts_with(root))
             || word.ends_with("n't")
             || word.ends_with("n’t")
     };
@@ -70,21 +70,21 @@ pub(crate) fn may_correct(text: &str) -> bool {
 }
 
 impl Correction {
-    /// What the words and sentences of a text take back; `None` if nothing.
-    pub fn of(words: &[Word], sentences: &[Sentence]) -> Option<Self> {
+    /// Finds the correction in a parsed text. Returns `None` if there is none.
+    pub fn find(words: &[Word], sentences: &[Sentence]) -> Option<Self> {
         let mut found = Self::default();
         for sentence in sentences.iter().filter(|sentence| !sentence.asks) {
-            let words: Vec<&Word> = words.iter().filter(|word| within(&word.range, &sentence.range)).collect();
-            if contradicts(sentence, &words) || admits(sentence, &words) {
+            let words: Vec<&Word> = words.iter().filter(|word| is_within(&word.range, &sentence.range)).collect();
+            if contradicts(sentence, &words) || admits_mistake(sentence, &words) {
                 let named = sentence.clauses.iter().flat_map(|clause| &clause.adjuncts);
                 let about = named.into_iter().find(|adjunct| adjunct.preposition == "about");
                 let all = 0..sentences.last().map_or(0, |last| last.range.end);
                 found.admits = Some(about.map_or(all, |about| about.range.clone()));
             }
-            found.called_off |= called_off(&words) || is_none(&words);
-            found.moved |= moved(&words);
-            found.denied.extend(contrasts(sentence, &words));
-            for denied in negated(sentence, &words) {
+            found.called_off |= is_cancellation(&words) || denies_existence(&words);
+            found.moved |= is_rescheduling(&words);
+            found.denied.extend(contrasted_denials(sentence, &words));
+            for denied in negated_clauses(sentence, &words) {
                 if !found.denied.iter().any(|known| known.words == denied.words) {
                     found.denied.push(denied);
                 }
@@ -94,14 +94,15 @@ impl Correction {
     }
 }
 
-fn within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
+fn is_within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// "No, look, the …", "Correction: the …", but neither "No, I didn't" nor "No, not yet", which answer a question.
+/// Returns whether a sentence contradicts: "No, look, the …", "Correction: the …". "No, I didn't" and "No, not yet"
+/// answer a question instead.
 fn contradicts(sentence: &Sentence, words: &[&Word]) -> bool {
     let begins = match words {
-        [first, second, ..] => (first.is("no") || first.is("correction")) && second.tag == Tag::Mark,
+        [first, second, ..] => (first.has_text("no") || first.has_text("correction")) && second.tag == Tag::Mark,
         _ => false,
     };
     let states = sentence.clauses.iter().any(|clause| {
@@ -109,17 +110,18 @@ fn contradicts(sentence: &Sentence, words: &[&Word]) -> bool {
             clause.subject.as_ref().is_some_and(|subject| !matches!(subject.head.as_str(), "i" | "we" | "you"));
         of_thing && clause.verb.as_ref().is_some_and(|verb| !verb.negated)
     });
-    // Who says no and denies something themselves answers a question.
+    // A speaker who says no and denies something answers a question.
     let answers = sentence.clauses.iter().find_map(|clause| clause.verb.as_ref()).is_some_and(|verb| verb.negated);
     begins && states && !answers
 }
 
-/// "I was wrong about …", "I mixed that up", "that was a mistake", "that is not true".
-fn admits(sentence: &Sentence, words: &[&Word]) -> bool {
+/// Returns whether a sentence admits a mistake: "I was wrong about …", "I mixed that up", "that was a mistake", "that
+/// is not true".
+fn admits_mistake(sentence: &Sentence, words: &[&Word]) -> bool {
     sentence.clauses.iter().any(|clause| {
         let subject = clause.subject.as_ref().map(|subject| subject.head.as_str());
         // "We all make mistakes": several are none in particular.
-        let own = words.iter().filter(|word| within(&word.range, &clause.range) && !word.is("mistakes"));
+        let own = words.iter().filter(|word| is_within(&word.range, &clause.range) && !word.has_text("mistakes"));
         let own: Vec<&&Word> = own.collect();
         let has = |list: &[&str]| {
             own.iter().any(|word| list.contains(&word.text.as_str()) || list.contains(&word.lemma.as_str()))
@@ -135,15 +137,15 @@ fn admits(sentence: &Sentence, words: &[&Word]) -> bool {
     })
 }
 
-/// "The meeting is cancelled", "they have called it off".
-fn called_off(words: &[&Word]) -> bool {
+/// Returns whether something is cancelled: "the meeting is cancelled", "they have called it off".
+fn is_cancellation(words: &[&Word]) -> bool {
     let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
-    let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.is("off"));
+    let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.has_text("off"));
     cancels || called
 }
 
-/// "No rehearsal tonight, I am afraid": what is said, without a verb, not to be.
-fn is_none(words: &[&Word]) -> bool {
+/// Returns whether a sentence without a verb says that there is none: "No rehearsal tonight, I am afraid".
+fn denies_existence(words: &[&Word]) -> bool {
     let [first, second, ..] = words else { return false };
     let takes_place = |noun: &str| {
         let category = lexicon::category(noun, PartOfSpeech::Noun);
@@ -152,12 +154,13 @@ fn is_none(words: &[&Word]) -> bool {
     let phrase = || words.iter().skip(1).take_while(|word| word.tag != Tag::Mark && word.tag != Tag::Time);
     let verbless = phrase().all(|word| !matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal));
     let head = phrase().filter(|word| matches!(word.tag, Tag::Noun | Tag::Name)).last();
-    first.is("no") && second.tag != Tag::Mark && verbless && head.is_some_and(|head| takes_place(&head.lemma))
+    first.has_text("no") && second.tag != Tag::Mark && verbless && head.is_some_and(|head| takes_place(&head.lemma))
 }
 
-/// "It starts an hour later now", "he is now down for Friday", "at noon instead".
-fn moved(words: &[&Word]) -> bool {
-    let has = |text: &str| words.iter().any(|word| word.is(text));
+/// Returns whether something is rescheduled: "it starts an hour later now", "he is now down for Friday", "at noon
+/// instead".
+fn is_rescheduling(words: &[&Word]) -> bool {
+    let has = |text: &str| words.iter().any(|word| word.has_text(text));
     let verb = |list: &[&str]| words.iter().any(|word| word.tag == Tag::Verb && list.contains(&word.lemma.as_str()));
     has("instead")
         || verb(&["postpone", "reschedule", "rearrange", "delay"])
@@ -166,8 +169,8 @@ fn moved(words: &[&Word]) -> bool {
         || has("now") && (has("later") || has("earlier") || verb(&["start", "begin", "be"]))
 }
 
-/// What stands behind "not", "instead of" and "rather than".
-fn contrasts(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
+/// Returns what follows "not", "instead of" and "rather than".
+fn contrasted_denials(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let behind = match word.text.as_str() {
@@ -180,15 +183,17 @@ fn contrasts(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
             {
                 at + 1
             }
-            "rather" if words.get(at + 1).is_some_and(|next| next.is("than")) => at + 2,
-            "instead" if words.get(at + 1).is_some_and(|next| next.is("of")) => at + 2,
+            "rather" if words.get(at + 1).is_some_and(|next| next.has_text("than")) => at + 2,
+            "instead" if words.get(at + 1).is_some_and(|next| next.has_text("of")) => at + 2,
             _ => continue,
         };
         let denied: Vec<String> = words[behind.min(words.len())..]
             .iter()
-            .take_while(|word| word.tag != Tag::Mark && word.tag != Tag::Verb && !word.is("only") && !word.is("just"))
+            .take_while(|word| {
+                word.tag != Tag::Mark && word.tag != Tag::Verb && !word.has_text("only") && !word.has_text("just")
+            })
             .filter(|word| is_deniable(word))
-            .take(DENIED)
+            .take(MAX_DENIED_WORDS)
             .map(|word| word.lemma.clone())
             .collect();
         if !denied.is_empty() {
@@ -198,10 +203,10 @@ fn contrasts(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
     found
 }
 
-/// What clauses deny of how things are or will be: "it isn't in the hall", "we are not leaving on Sunday". What was not done, or not
-/// yet, takes back no deed that was.
-fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
-    let has = |text: &str| words.iter().any(|word| word.is(text));
+/// Returns what clauses deny about the present or the future: "it isn't in the hall", "we are not leaving on Sunday". A
+/// deed that was not done, or not yet, corrects no statement.
+fn negated_clauses(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
+    let has = |text: &str| words.iter().any(|word| word.has_text(text));
     let no_more = has("anymore") || has("any") && has("more") || has("no") && has("longer");
     let mut found = Vec::new();
     for clause in &sentence.clauses {
@@ -212,9 +217,9 @@ fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
         }
         let behind: Vec<&&Word> = words
             .iter()
-            .filter(|word| word.range.start >= verb.range.end && within(&word.range, &clause.range))
+            .filter(|word| word.range.start >= verb.range.end && is_within(&word.range, &clause.range))
             // What stands behind a comma or "but" holds, or is said beside.
-            .take_while(|word| word.tag != Tag::Mark && !word.is("but"))
+            .take_while(|word| word.tag != Tag::Mark && !word.has_text("but"))
             .filter(|word| word.is_nominal() || word.tag == Tag::Time)
             .collect();
         // "It is not hot": what something is like is a state.
@@ -224,8 +229,12 @@ fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
         if clause.complements.iter().any(|(_, range)| described(range)) {
             continue;
         }
-        let words: Vec<String> =
-            behind.iter().filter(|word| is_deniable(word)).take(DENIED).map(|word| word.lemma.clone()).collect();
+        let words: Vec<String> = behind
+            .iter()
+            .filter(|word| is_deniable(word))
+            .take(MAX_DENIED_WORDS)
+            .map(|word| word.lemma.clone())
+            .collect();
         let subject = clause.subject.as_ref().map(|subject| subject.head.as_str());
         let of_speaker = matches!(subject, Some("i" | "we"));
         found.push(Denial { words, of_speaker, sentence: sentence.range.clone() });
@@ -233,7 +242,8 @@ fn negated(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
     found
 }
 
-/// Whether that it is denied takes back a statement: a thing, a name, a number or a time. What something is like is a state.
+/// Returns whether the denial of a word corrects a statement: a thing, a name, a number or a time. A quality is a
+/// state.
 fn is_deniable(word: &Word) -> bool {
     matches!(word.tag, Tag::Noun | Tag::Name | Tag::Number | Tag::Time)
 }
@@ -245,7 +255,7 @@ mod tests {
 
     fn of(text: &str) -> Option<Correction> {
         let (words, sentences) = parse(text, &[]);
-        let found = Correction::of(&words, &sentences);
+        let found = Correction::find(&words, &sentences);
         assert!(found.is_none() || may_correct(text), "{text} takes back something without any of the words for it");
         found
     }

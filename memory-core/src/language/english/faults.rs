@@ -1,45 +1,47 @@
-//! Words for what is wrong with a picture or a sound.
+//! Words for faults of a picture or a sound.
 
 use super::lexicon::{self, PartOfSpeech};
 use super::tag::{Tag, Word};
 
-/// Classes of what is not as it should be.
-const FAULTS: &[&str] =
+/// Classes of nouns for faults.
+const FAULT_CLASSES: &[&str] =
     &["trouble", "fault", "failure", "defect", "disturbance", "interruption", "difficulty", "malfunction"];
-/// Verbs of a device that does not do what it should.
-const FAILS: &[&str] = &["fail", "malfunction", "break", "drop", "freeze", "disturb", "interrupt"];
-/// What shows a picture, and what carries a sound.
-const PICTURE: &[&str] = &["picture", "image", "video", "camera", "lens", "sight", "vision", "view", "eye"];
-const SOUND: &[&str] = &["sound", "audio", "microphone", "mic", "hearing", "ear"];
-const EITHER: &[&str] = &["signal", "recording", "stream", "feed", "transmission", "sensor"];
-/// What is said to be at fault.
+/// Verbs for the failure of a device.
+const FAILURE_VERBS: &[&str] = &["fail", "malfunction", "break", "drop", "freeze", "disturb", "interrupt"];
+/// Words for what shows a picture.
+const PICTURE_WORDS: &[&str] = &["picture", "image", "video", "camera", "lens", "sight", "vision", "view", "eye"];
+/// Words for what carries a sound.
+const SOUND_WORDS: &[&str] = &["sound", "audio", "microphone", "mic", "hearing", "ear"];
+/// Words for what carries either.
+const SIGNAL_WORDS: &[&str] = &["signal", "recording", "stream", "feed", "transmission", "sensor"];
+/// The faulty part of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Faulty {
+pub(crate) enum FaultySignal {
     Picture,
     Sound,
-    /// Both, or what carries them.
+    /// Both, or their carrier.
     Either,
 }
 
-/// Whether some words speak of a fault of a picture or a sound, and of which.
-pub(crate) fn of_signal<'a>(words: impl Iterator<Item = &'a Word>) -> Option<Faulty> {
+/// Returns the part of the recording whose fault some words describe, if any.
+pub(crate) fn faulty_signal<'a>(words: impl Iterator<Item = &'a Word>) -> Option<FaultySignal> {
     let (mut fault, mut picture, mut sound, mut either) = (false, false, false, false);
     for word in words {
         let lemma = word.lemma.as_str();
         fault |= match word.tag {
-            Tag::Noun => FAULTS.iter().any(|class| lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).is_some()),
-            Tag::Verb => FAILS.contains(&lemma),
+            Tag::Noun => FAULT_CLASSES.iter().any(|class| lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).is_some()),
+            Tag::Verb => FAILURE_VERBS.contains(&lemma),
             _ => false,
         } || lemma == "wrong";
-        picture |= PICTURE.contains(&lemma);
-        sound |= SOUND.contains(&lemma);
-        either |= EITHER.contains(&lemma);
+        picture |= PICTURE_WORDS.contains(&lemma);
+        sound |= SOUND_WORDS.contains(&lemma);
+        either |= SIGNAL_WORDS.contains(&lemma);
     }
     match (picture, sound) {
         _ if !fault => None,
-        (true, false) => Some(Faulty::Picture),
-        (false, true) => Some(Faulty::Sound),
-        (true, true) => Some(Faulty::Either),
-        (false, false) => either.then_some(Faulty::Either),
+        (true, false) => Some(FaultySignal::Picture),
+        (false, true) => Some(FaultySignal::Sound),
+        (true, true) => Some(FaultySignal::Either),
+        (false, false) => either.then_some(FaultySignal::Either),
     }
 }

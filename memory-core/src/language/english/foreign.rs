@@ -1,25 +1,38 @@
-//! Whether a question is written in this language at all.
+//! Detects whether a question is in English.
 
 use super::closed::{
-    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS, WH,
-    is_one_of, number_word,
+    ADVERBS, BE_FORMS, CONJUNCTIONS, DETERMINERS, DO_FORMS, HAVE_FORMS, MODALS, POSSESSIVE_DETERMINERS, PREPOSITIONS,
+    PRONOUNS, QUESTION_WORDS, SUBORDINATORS, is_one_of, number_word,
 };
 use super::lexicon::{self, PartOfSpeech};
-use super::token::{TokenKind, tokens};
+use super::token::{TokenKind, tokenise};
 
 /// The lists of the closed classes.
-const CLOSED: &[&[&str]] =
-    &[ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, SUBORDINATORS, WH];
+const CLOSED_CLASSES: &[&[&str]] = &[
+    ADVERBS,
+    BE_FORMS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVE_DETERMINERS,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBORDINATORS,
+    QUESTION_WORDS,
+];
 
-/// Fewer words than this tell nothing, unless they have letters that English has not.
+/// Minimum number of words for a decision. Fewer words count as English, unless they have letters that English lacks.
 const MIN_WORDS: usize = 3;
 
-/// Whether a text looks English: its words are known to the lexicon, or enough of them belong to the closed classes.
+/// Returns whether a text looks English: its words are known to the lexicon, or enough of them belong to the closed
+/// classes.
 ///
 /// Words with a capital letter may be names, which no lexicon knows; they are left out.
 pub(crate) fn looks_english(text: &str) -> bool {
     let (mut words, mut closed, mut unknown, mut foreign_letters) = (0, 0, 0, false);
-    for (at, token) in tokens(text).iter().filter(|token| token.kind == TokenKind::Word).enumerate() {
+    for (at, token) in tokenise(text).iter().filter(|token| token.kind == TokenKind::Word).enumerate() {
         if token.capital && at > 0 {
             continue;
         }
@@ -28,7 +41,7 @@ pub(crate) fn looks_english(text: &str) -> bool {
         if word.starts_with('\'')
             || word == "not"
             || number_word(word).is_some()
-            || CLOSED.iter().any(|list| is_one_of(word, list))
+            || CLOSED_CLASSES.iter().any(|list| is_one_of(word, list))
         {
             closed += 1;
         } else if is_unknown(word) {

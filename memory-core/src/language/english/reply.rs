@@ -1,8 +1,8 @@
-//! What a reply to a yes-or-no question says.
+//! Replies to yes-or-no questions.
 
-use super::token::tokens;
+use super::token::tokenise;
 
-const YES: &[&str] = &[
+const YES_WORDS: &[&str] = &[
     "yes",
     "yeah",
     "yep",
@@ -17,26 +17,27 @@ const YES: &[&str] = &[
     "right",
     "course",
 ];
-const NO: &[&str] = &["no", "nope", "nah", "not", "never", "none", "nobody", "nothing", "hardly", "neither"];
-/// Words before the one that tells: "oh no", "I'm afraid not", "of course".
-const BEFORE: &[&str] = &["oh", "ah", "well", "of", "i", "am", "'m", "afraid", "sorry", "erm", "hm", "um", "but"];
+const NO_WORDS: &[&str] = &["no", "nope", "nah", "not", "never", "none", "nobody", "nothing", "hardly", "neither"];
+/// Words before the decisive one: "oh no", "I'm afraid not", "of course".
+const LEADING_WORDS: &[&str] =
+    &["oh", "ah", "well", "of", "i", "am", "'m", "afraid", "sorry", "erm", "hm", "um", "but"];
 
-/// Whether a reply begins with yes or no; `None` where it begins with neither.
+/// Returns whether a reply starts with yes or no. `None` if it starts with neither.
 pub(crate) fn is_yes(text: &str) -> Option<bool> {
-    let words: Vec<String> = tokens(text).into_iter().map(|token| token.text.to_lowercase()).collect();
+    let words: Vec<String> = tokenise(text).into_iter().map(|token| token.text.to_lowercase()).collect();
     let first = words
         .iter()
         .filter(|word| word.chars().any(char::is_alphanumeric))
-        .find(|word| !BEFORE.contains(&word.as_str()))?;
+        .find(|word| !LEADING_WORDS.contains(&word.as_str()))?;
     // "Not only that" and "no idea" say neither.
     let second = words.iter().skip_while(|word| *word != first).nth(1).map(String::as_str);
     if matches!(second, Some("only" | "idea" | "clue" | "matter" | "problem" | "sure" | "yet")) && first != "not" {
         return None;
     }
-    if YES.contains(&first.as_str()) {
+    if YES_WORDS.contains(&first.as_str()) {
         return Some(true);
     }
-    (NO.contains(&first.as_str()) && !matches!(second, Some("only" | "sure"))).then_some(false)
+    (NO_WORDS.contains(&first.as_str()) && !matches!(second, Some("only" | "sure"))).then_some(false)
 }
 
 #[cfg(test)]

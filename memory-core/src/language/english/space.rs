@@ -1,36 +1,36 @@
-//! Words of space: what a sentence names the place where it is said, and what a question asks of places.
+//! Expressions of space: the place that a sentence names, and what a question asks about places.
 
 use super::lexicon::{self, PartOfSpeech};
-use super::question::Asked;
+use super::question::ParsedQuestion;
 use super::syntax::{Clause, NounKind, NounPhrase, parse};
 
-/// Classes of what is a place to be in.
-const PLACES: [&str; 6] = ["room", "area", "building", "structure", "location", "passage"];
-/// Longest name of a place, in bytes.
-const LONGEST: usize = 48;
+/// Classes of places that one can be in.
+const PLACE_CLASSES: [&str; 6] = ["room", "area", "building", "structure", "location", "passage"];
+/// Maximum length of a place name, in bytes.
+const MAX_PLACE_NAME_BYTES: usize = 48;
 
-/// What somebody does who sees or meets something.
-pub(crate) const SEEING: [&str; 11] =
+/// Verbs for seeing or meeting something.
+pub(crate) const PERCEPTION_VERBS: [&str; 11] =
     ["see", "pass", "meet", "notice", "hear", "encounter", "observe", "spot", "find", "watch", "detect"];
 
-/// What a question asks of space.
+/// What a question asks about space.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Spatial {
-    /// What is, or happened, at a place or a thing; `inside` is false for "near".
+pub(crate) enum SpatialQuestion {
+    /// What is, or happened, at a place or a thing. `inside` is false for "near".
     Around { noun: NounPhrase, inside: bool },
-    /// What was on the way to a place, and from one; `either` is true where both may have been left first.
+    /// What was on a trip to a place, and from one. `either` is true if either place may have been the start.
     OnTheWay { from: Option<NounPhrase>, to: Option<NounPhrase>, either: bool },
-    /// How far two things are apart.
+    /// The distance between two things.
     Apart(NounPhrase, NounPhrase),
 }
 
-/// What a question asks of space, if anything.
-pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
+/// Parses a question about space.
+pub(crate) fn spatial_question(asked: &ParsedQuestion) -> Option<SpatialQuestion> {
     let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let clause = &asked.clause;
     if has(&["how", "far"]) || words.contains(&"distance") {
-        return apart(asked);
+        return distance_question(asked);
     }
     let adjunct = |wanted: &[&str]| {
         clause.adjuncts.iter().find(|adjunct| wanted.contains(&adjunct.preposition.as_str())).map(|it| it.noun.clone())
@@ -43,24 +43,24 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
         matches!(adjunct.preposition.as_str(), "on" | "during")
             && matches!(adjunct.noun.head.as_str(), "trip" | "journey" | "route" | "drive" | "ride")
     });
-    let on_the_way = travels && saw_itself(clause)
+    let on_the_way = travels && asks_robot_perception(clause)
         || has(&["en", "route"])
         || ["on", "along"]
             .iter()
             .any(|first| ["the", "your", "its", "my"].iter().any(|article| has(&[first, article, "way"])));
     let (from, to) = (whole(adjunct(&["from"])), whole(adjunct(&["to", "into"])));
-    if on_the_way || from.is_some() && to.is_some() && saw_itself(clause) {
-        return Some(Spatial::OnTheWay { from, to, either: false });
+    if on_the_way || from.is_some() && to.is_some() && asks_robot_perception(clause) {
+        return Some(SpatialQuestion::OnTheWay { from, to, either: false });
     }
-    if let Some((from, to)) = moved(asked).filter(|_| saw_itself(clause)) {
-        return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: false });
+    if let Some((from, to)) = robot_route(asked).filter(|_| asks_robot_perception(clause)) {
+        return Some(SpatialQuestion::OnTheWay { from: Some(from), to: Some(to), either: false });
     }
-    if let Some(both) = adjunct(&["between"]).filter(|_| saw_itself(clause))
+    if let Some(both) = adjunct(&["between"]).filter(|_| asks_robot_perception(clause))
         && let [other] = both.also.as_slice()
     {
         let to = whole(Some(other.clone()));
         if let (Some(from), Some(to)) = (whole(Some(both)), to) {
-            return Some(Spatial::OnTheWay { from: Some(from), to: Some(to), either: true });
+            return Some(SpatialQuestion::OnTheWay { from: Some(from), to: Some(to), either: true });
         }
     }
     for adjunct in &clause.adjuncts {
@@ -76,19 +76,20 @@ pub(crate) fn spatial(asked: &Asked) -> Option<Spatial> {
             _ if joined => false,
             _ => continue,
         };
-        return Some(Spatial::Around { noun: adjunct.noun.clone(), inside });
+        return Some(SpatialQuestion::Around { noun: adjunct.noun.clone(), inside });
     }
     None
 }
 
-/// Whether the robot is asked for what it saw or met.
-pub(crate) fn saw_itself(clause: &Clause) -> bool {
+/// Returns whether the question asks what the robot saw or met.
+pub(crate) fn asks_robot_perception(clause: &Clause) -> bool {
     let itself = clause.subject.as_ref().is_some_and(|who| matches!(who.head.as_str(), "you" | "robot"));
-    itself && clause.verb.as_ref().is_some_and(|verb| SEEING.contains(&verb.lemma.as_str()) && !verb.negated)
+    itself && clause.verb.as_ref().is_some_and(|verb| PERCEPTION_VERBS.contains(&verb.lemma.as_str()) && !verb.negated)
 }
 
-/// From where to where the robot moved: "while going from the hall to the kitchen", "when you drove from the hall to the kitchen".
-pub(crate) fn moved(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
+/// Returns the start and the end of a movement of the robot: "while going from the hall to the kitchen", "when you
+/// drove from the hall to the kitchen".
+pub(crate) fn robot_route(asked: &ParsedQuestion) -> Option<(NounPhrase, NounPhrase)> {
     asked.sentences.iter().flat_map(|sentence| &sentence.clauses).find_map(|clause| {
         let moves = clause.verb.as_ref().is_some_and(|verb| {
             matches!(verb.lemma.as_str(), "go" | "drive" | "move" | "travel" | "come" | "get" | "ride") && !verb.negated
@@ -102,12 +103,12 @@ pub(crate) fn moved(asked: &Asked) -> Option<(NounPhrase, NounPhrase)> {
     })
 }
 
-/// The two things of "How far apart are A and B?", "How far is A from B?", "What is the distance between A and B?".
-fn apart(asked: &Asked) -> Option<Spatial> {
+/// Parses "how far apart are A and B?", "how far is A from B?" or "what is the distance between A and B?".
+fn distance_question(asked: &ParsedQuestion) -> Option<SpatialQuestion> {
     let mut things: Vec<NounPhrase> = Vec::new();
     for clause in asked.sentences.iter().flat_map(|sentence| &sentence.clauses) {
         let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|it| &it.noun));
-        for noun in nouns.flat_map(|noun| noun.all().chain(noun.of.as_deref())) {
+        for noun in nouns.flat_map(|noun| noun.coordinated().chain(noun.of.as_deref())) {
             let counts = !noun.is_pronoun()
                 && noun.kind != NounKind::Number
                 && !matches!(noun.head.as_str(), "distance" | "far" | "apart" | "metre" | "meter");
@@ -118,17 +119,17 @@ fn apart(asked: &Asked) -> Option<Spatial> {
     }
     things.sort_by_key(|noun| noun.range.start);
     let mut things = things.into_iter();
-    Some(Spatial::Apart(things.next()?, things.next()?))
+    Some(SpatialQuestion::Apart(things.next()?, things.next()?))
 }
 
-/// The place that a sentence names where it is said: "this is the kitchen", "we are in the hall now", "this room is called the
-/// library".
+/// Returns the place that a sentence names as the current one: "this is the kitchen", "we are in the hall now", "this
+/// room is called the library".
 pub(crate) fn named_place(text: &str) -> Option<String> {
     if text.len() > 120 || text.contains('?') {
         return None;
     }
     let lower = text.to_ascii_lowercase();
-    // Most texts are not worth their grammar.
+    // Most texts need no parse.
     if !["this", "that", "here", "now"].iter().any(|word| lower.contains(word)) {
         return None;
     }
@@ -169,7 +170,7 @@ pub(crate) fn named_place(text: &str) -> Option<String> {
     None
 }
 
-/// The old and the new name of a place that a sentence renames: "The workshop is called the lab now.", "From now on we call the
+/// Returns the old and the new name of a renamed place: "The workshop is called the lab now.", "From now on we call the
 /// hall the foyer."
 pub(crate) fn renamed_place(text: &str) -> Option<(String, String)> {
     if text.len() > 120 || text.contains('?') {
@@ -196,7 +197,7 @@ pub(crate) fn renamed_place(text: &str) -> Option<(String, String)> {
             clause.adjuncts.iter().filter(|it| matches!(it.preposition.as_str(), "to" | "into")).map(|it| &it.noun),
         );
         // "call the hall the foyer" may come as one noun and what stands beside it.
-        let nouns: Vec<&NounPhrase> = nouns.into_iter().flat_map(NounPhrase::all).collect();
+        let nouns: Vec<&NounPhrase> = nouns.into_iter().flat_map(NounPhrase::coordinated).collect();
         let [old, new, ..] = nouns.as_slice() else { continue };
         if can_be_entered(old)
             && let (Some(old), Some(new)) = (place_name(text, old), place_name(text, new))
@@ -207,7 +208,7 @@ pub(crate) fn renamed_place(text: &str) -> Option<(String, String)> {
     None
 }
 
-/// The name of the place where something is said to be, if somebody can be there: "garage" of "in the garage".
+/// Returns the name of a place that one can be in: "garage" of "in the garage".
 pub(crate) fn spoken_place(place: &str) -> Option<String> {
     let (first, noun) = place.split_once(' ')?;
     if !matches!(first, "in" | "inside" | "at" | "into" | "to") {
@@ -220,17 +221,17 @@ pub(crate) fn spoken_place(place: &str) -> Option<String> {
     place_name(&sentence, noun)
 }
 
-/// Whether somebody can be in it: a room, a hall, an office; not a mug.
+/// Returns whether one can be in it: a room, a hall, an office; not a mug.
 fn can_be_entered(noun: &NounPhrase) -> bool {
     let place = |class: &str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
     // WordNet has every piece of furniture among the artifacts, and doors among the structures: both are places to stand at.
     !noun.is_pronoun()
         && noun.number.is_none()
         && noun.determiner.as_deref() != Some("a")
-        && PLACES.iter().any(|class| place(class))
+        && PLACE_CLASSES.iter().any(|class| place(class))
 }
 
-/// The name in a noun phrase, without its article.
+/// Returns the name in a noun phrase, without its article.
 pub(crate) fn place_name(text: &str, noun: &NounPhrase) -> Option<String> {
     let words = text.get(noun.range.clone())?.trim();
     let bare = ["the ", "my ", "our ", "your ", "a ", "an "]
@@ -243,10 +244,10 @@ pub(crate) fn place_name(text: &str, noun: &NounPhrase) -> Option<String> {
         })
         .unwrap_or(words);
     let bare = bare.trim_matches(|c: char| !c.is_alphanumeric());
-    (!bare.is_empty() && bare.len() <= LONGEST).then(|| bare.to_owned())
+    (!bare.is_empty() && bare.len() <= MAX_PLACE_NAME_BYTES).then(|| bare.to_owned())
 }
 
-/// A place as an answer says it: "in the kitchen", "in Lab 3", "at the door".
+/// Returns a place with its preposition: "in the kitchen", "in Lab 3", "at the door".
 pub(crate) fn at_place(name: &str) -> String {
     let head = name.rsplit(' ').next().unwrap_or(name).to_lowercase();
     let named = name.chars().next().is_some_and(char::is_uppercase);
@@ -260,8 +261,8 @@ pub(crate) fn at_place(name: &str) -> String {
     format!("{} {article}{name}", if at { "at" } else { "in" })
 }
 
-/// Several things as one phrase: "a mug, a lamp and a chair".
-pub(crate) fn listed(things: &[String]) -> String {
+/// Joins several things to one phrase: "a mug, a lamp and a chair".
+pub(crate) fn join_list(things: &[String]) -> String {
     match things {
         [] => String::new(),
         [one] => one.clone(),
@@ -272,7 +273,7 @@ pub(crate) fn listed(things: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::english::question::understand;
+    use crate::language::english::question::parse_question;
 
     #[test]
     fn a_sentence_names_the_place_where_it_is_said() {
@@ -330,15 +331,17 @@ mod tests {
 
     #[test]
     fn questions_about_space_are_known() {
-        let heads = |text: &str| match spatial(&understand(text, &[])) {
-            Some(Spatial::Around { noun, inside }) => format!("{} {}", if inside { "in" } else { "near" }, noun.head),
-            Some(Spatial::OnTheWay { from, to, either }) => format!(
+        let heads = |text: &str| match spatial_question(&parse_question(text, &[])) {
+            Some(SpatialQuestion::Around { noun, inside }) => {
+                format!("{} {}", if inside { "in" } else { "near" }, noun.head)
+            }
+            Some(SpatialQuestion::OnTheWay { from, to, either }) => format!(
                 "{} {} {}",
                 if either { "between" } else { "way" },
                 from.map_or(String::new(), |it| it.head),
                 to.map_or(String::new(), |it| it.head)
             ),
-            Some(Spatial::Apart(one, two)) => format!("{} - {}", one.head, two.head),
+            Some(SpatialQuestion::Apart(one, two)) => format!("{} - {}", one.head, two.head),
             None => String::new(),
         };
         for (text, expected) in [
@@ -375,6 +378,6 @@ mod tests {
         assert_eq!(at_place("kitchen"), "in the kitchen");
         assert_eq!(at_place("Lab 3"), "in Lab 3");
         assert_eq!(at_place("front door"), "at the front door");
-        assert_eq!(listed(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+        assert_eq!(join_list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
     }
 }

@@ -1,11 +1,11 @@
-//! States and their opposites, for what was told and for what is asked. What procedures take for lacking or restored is still a
-//! list of its own (`recall/symbolic/claim.rs`).
+//! States and their opposites, in statements and in questions. The states that make a thing unusable for a procedure
+//! are a separate list (`recall/symbolic/claim.rs`).
 
 use super::lexicon::{self, PartOfSpeech};
 
-/// A scale on which something is one or the other.
+/// A scale with two opposite ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum StateScale {
     Working,
     Open,
     Locked,
@@ -21,10 +21,10 @@ pub(crate) enum Scale {
     Allowed,
 }
 
-/// For each scale the words of its one end and of the other, by their base forms.
-const STATES: &[(Scale, &[&str], &[&str])] = &[
+/// The lemmas of the two ends of each scale.
+const STATE_WORDS: &[(StateScale, &[&str], &[&str])] = &[
     (
-        Scale::Working,
+        StateScale::Working,
         &[
             "work", "working", "function", "operate", "repair", "repaired", "fix", "fixed", "mend", "mended", "patch",
             "patched", "ok", "okay", "fine", "intact", "usable", "fit", "new",
@@ -57,50 +57,50 @@ const STATES: &[(Scale, &[&str], &[&str])] = &[
             "unusable",
         ],
     ),
-    (Scale::Open, &["open", "opened", "ajar"], &["close", "closed", "shut"]),
-    (Scale::Locked, &["lock", "locked", "bolt", "bolted"], &["unlock", "unlocked", "unbolt"]),
-    (Scale::On, &["on", "running", "lit"], &["off", "out"]),
+    (StateScale::Open, &["open", "opened", "ajar"], &["close", "closed", "shut"]),
+    (StateScale::Locked, &["lock", "locked", "bolt", "bolted"], &["unlock", "unlocked", "unbolt"]),
+    (StateScale::On, &["on", "running", "lit"], &["off", "out"]),
     (
-        Scale::Clean,
+        StateScale::Clean,
         &["clean", "cleaned", "wash", "washed", "tidy", "wipe"],
         &["dirty", "filthy", "messy", "stained", "untidy"],
     ),
-    (Scale::Full, &["full", "fill", "filled"], &["empty", "emptied"]),
+    (StateScale::Full, &["full", "fill", "filled"], &["empty", "emptied"]),
     (
-        Scale::Well,
+        StateScale::Well,
         &["well", "healthy", "recover", "recovered", "better"],
         &["ill", "sick", "fever", "feverish", "unwell", "temperature", "sore"],
     ),
     (
-        Scale::There,
+        StateScale::There,
         &["here", "there", "present", "available", "back", "arrive", "arrived", "delivered"],
         &["go", "gone", "away", "missing", "lost", "absent", "unavailable"],
     ),
-    (Scale::Awake, &["awake", "wake", "woken"], &["asleep", "sleep", "sleeping"]),
-    (Scale::Charged, &["charged", "charge"], &["flat", "discharged"]),
-    (Scale::Wet, &["wet", "damp", "soaked"], &["dry", "dried"]),
-    (Scale::Hot, &["hot", "warm", "heated"], &["cold", "cool", "frozen"]),
+    (StateScale::Awake, &["awake", "wake", "woken"], &["asleep", "sleep", "sleeping"]),
+    (StateScale::Charged, &["charged", "charge"], &["flat", "discharged"]),
+    (StateScale::Wet, &["wet", "damp", "soaked"], &["dry", "dried"]),
+    (StateScale::Hot, &["hot", "warm", "heated"], &["cold", "cool", "frozen"]),
     (
-        Scale::Allowed,
+        StateScale::Allowed,
         &["allow", "allowed", "permit", "permitted"],
         &["forbid", "forbidden", "prohibit", "prohibited", "ban", "banned"],
     ),
 ];
 
-/// What a part of the body does that is ill.
-pub(crate) const PAINING: &[&str] = &["hurt", "ache", "itch", "swell", "burn"];
-/// How a part of the body is that is well again.
-pub(crate) const FINE: &[&str] = &["right", "alright", "fine", "ok", "okay", "better", "good"];
+/// Verbs of an aching part of the body.
+pub(crate) const PAIN_VERBS: &[&str] = &["hurt", "ache", "itch", "swell", "burn"];
+/// Words for a part of the body that is well again.
+pub(crate) const WELLNESS_WORDS: &[&str] = &["right", "alright", "fine", "ok", "okay", "better", "good"];
 
-/// Whether who has it is ill: "a headache", "the flu".
+/// Returns whether a noun names an illness: "a headache", "the flu".
 pub(crate) fn is_ailment(word: &str) -> bool {
     let is_a = |class: &&str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
     word.len() > 4 && word.ends_with("ache") || ["pain", "illness"].iter().any(is_a)
 }
 
-/// The scale that a word names a state of, and whether it is the first end.
-pub(crate) fn state(word: &str) -> Option<(Scale, bool)> {
-    STATES.iter().find_map(|(scale, first, second)| {
+/// Returns the scale of a state, and whether the word names its first end.
+pub(crate) fn state_of_word(word: &str) -> Option<(StateScale, bool)> {
+    STATE_WORDS.iter().find_map(|(scale, first, second)| {
         if first.contains(&word) {
             Some((*scale, true))
         } else if second.contains(&word) {
@@ -111,12 +111,13 @@ pub(crate) fn state(word: &str) -> Option<(Scale, bool)> {
     })
 }
 
-/// Whether two words name the same state (`Some(true)`), opposite ones (`Some(false)`), or cannot be compared.
-pub(crate) fn same(a: &str, b: &str) -> Option<bool> {
+/// Returns whether two words name the same state (`Some(true)`), opposite states (`Some(false)`), or states that cannot
+/// be compared.
+pub(crate) fn same_state(a: &str, b: &str) -> Option<bool> {
     if a == b {
         return Some(true);
     }
-    match (state(a), state(b)) {
+    match (state_of_word(a), state_of_word(b)) {
         (Some((one, end)), Some((other, other_end))) if one == other => Some(end == other_end),
         _ if lexicon::are_opposites(a, b) => Some(false),
         _ => None,
@@ -129,8 +130,8 @@ mod tests {
 
     #[test]
     fn opposites_lie_on_one_scale() {
-        assert_eq!(same("repaired", "broken"), Some(false));
-        assert_eq!(same("shut", "closed"), Some(true));
-        assert_eq!(same("wet", "locked"), None);
+        assert_eq!(same_state("repaired", "broken"), Some(false));
+        assert_eq!(same_state("shut", "closed"), Some(true));
+        assert_eq!(same_state("wet", "locked"), None);
     }
 }

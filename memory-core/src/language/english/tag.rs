@@ -1,4 +1,4 @@
-//! Word classes by rules: closed classes first, then what the lexicon knows and what stands before and after.
+//! Part-of-speech tagging by rules: closed classes first, then the lexicon and the context.
 
 mod closed_class;
 mod open_class;
@@ -7,12 +7,13 @@ mod second_look;
 use std::ops::Range;
 
 use super::closed::{
-    BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, WH, is_one_of, number_word,
+    BE_FORMS, CONJUNCTIONS, DETERMINERS, DO_FORMS, HAVE_FORMS, MODALS, POSSESSIVE_DETERMINERS, PREPOSITIONS, PRONOUNS,
+    QUESTION_WORDS, is_one_of, number_word,
 };
 use super::lexicon::{self, PartOfSpeech};
-use super::token::{Token, TokenKind, tokens};
+use super::token::{Token, TokenKind, tokenise};
 
-/// A word class.
+/// A part of speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     Determiner,
@@ -37,27 +38,27 @@ pub(crate) enum Tag {
     Number,
     Not,
     Mark,
-    /// A word of a time phrase that was read before.
+    /// A word of a time phrase that was parsed before.
     Time,
 }
 
-/// A token with its class and base form.
+/// A token with its tag and lemma.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub text: String,
     pub lemma: String,
     pub tag: Tag,
-    /// Where it stands in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
     pub capital: bool,
 }
 
 impl Word {
-    pub fn is(&self, text: &str) -> bool {
+    pub fn has_text(&self, text: &str) -> bool {
         self.text == text
     }
 
-    /// Whether it can stand inside a noun phrase.
+    /// Returns whether the word can be part of a noun phrase.
     pub fn is_nominal(&self) -> bool {
         matches!(self.tag, Tag::Noun | Tag::Name | Tag::Adjective | Tag::Number)
     }
@@ -66,39 +67,39 @@ impl Word {
         self.text.len() > 4 && self.text.ends_with("ing")
     }
 
-    /// Whether a verb's form can be a past or a participle.
+    /// Returns whether a verb form can be a past or a participle.
     pub fn is_past_form(&self) -> bool {
         self.text != self.lemma && !self.text.ends_with('s') && !self.is_gerund()
             || is_one_of(&self.text, UNMARKED_PASTS)
     }
 }
 
-/// Verbs whose past looks like their base form.
+/// Verbs whose past equals their base form.
 pub(super) const UNMARKED_PASTS: &[&str] = &[
     "put", "set", "cut", "shut", "hit", "let", "read", "hurt", "cost", "spread", "split", "burst", "bet", "quit",
     "shed", "cast",
 ];
 
-/// Verbs before "to" and a base form, whatever else the base form may be.
-const BEFORE_INFINITIVE: &[&str] = &[
+/// Verbs before "to" and an infinitive.
+const VERBS_WITH_INFINITIVE: &[&str] = &[
     "manage", "try", "want", "plan", "hope", "promise", "offer", "refuse", "forget", "remember", "decide", "agree",
     "fail", "love", "like", "prefer", "intend", "continue", "need", "have", "able", "ought", "suppose", "use",
 ];
 
-/// From this share of its uses, in 255ths, a word behind a name that an auxiliary asks about is its verb.
-const OFTEN_A_VERB: u8 = 60;
+/// Share of its uses, in 255ths, from which a word after a name in an auxiliary question is its verb.
+const MIN_VERB_SHARE: u8 = 60;
 
-/// How often a word is of which open class, as the lexicon knows it.
+/// Frequencies of the open classes of a word in the lexicon.
 #[derive(Debug, Clone, Copy, Default)]
-struct Shares {
+struct OpenClassShares {
     noun: u8,
     verb: u8,
     adjective: u8,
     adverb: u8,
 }
 
-impl Shares {
-    fn of(word: &str) -> Self {
+impl OpenClassShares {
+    fn look_up(word: &str) -> Self {
         let parts = lexicon::parts_of_speech(word);
         Self {
             noun: parts.share(PartOfSpeech::Noun),
@@ -113,15 +114,20 @@ impl Shares {
     }
 }
 
-/// The words of a text with their classes. Words inside `times` are of class [`Tag::Time`]; `names` are known to be names where a
-/// capital begins them.
-pub(crate) fn words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec<Word> {
-    let tokens = tokens(text);
-    // Capitals say nothing where everything is written in them.
+/// Tags the words of a text. Words inside `times` become [`Tag::Time`]. `names` are known names if capitalised.
+pub(crate) fn tag_words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec<Word> {
+    let tokens = tokenise(text);
+    // Capitals carry no information in a text in all capitals.
     let shouted = !text.chars().any(char::is_lowercase);
-    let shares: Vec<Shares> = tokens
+    let shares: Vec<OpenClassShares> = tokens
         .iter()
-        .map(|token| if token.kind == TokenKind::Word { Shares::of(&token.text) } else { Shares::default() })
+        .map(|token| {
+            if token.kind == TokenKind::Word {
+                OpenClassShares::look_up(&token.text)
+            } else {
+                OpenClassShares::default()
+            }
+        })
         .collect();
     let mut tagger = Tagger {
         tokens: &tokens,
@@ -133,11 +139,11 @@ pub(crate) fn words(text: &str, times: &[Range<usize>], names: &[String]) -> Vec
         has_verb: false,
     };
     for (at, token) in tokens.iter().enumerate() {
-        let tag = if is_within(token, times) { Tag::Time } else { tagger.tag(at) };
+        let tag = if is_within(token, times) { Tag::Time } else { tagger.tag_at(at) };
         tagger.accept(at, tag);
     }
     let mut found = tagger.found;
-    second_look::second_look(&mut found, &shares);
+    second_look::correct_tags(&mut found, &shares);
     found
 }
 
@@ -147,12 +153,12 @@ fn is_within(token: &Token, times: &[Range<usize>]) -> bool {
 
 struct Tagger<'a> {
     tokens: &'a [Token],
-    shares: &'a [Shares],
+    shares: &'a [OpenClassShares],
     names: &'a [String],
     times: &'a [Range<usize>],
     found: Vec<Word>,
     shouted: bool,
-    /// Whether the clause under way has a verb already.
+    /// Whether the current clause already has a verb.
     has_verb: bool,
 }
 
@@ -177,19 +183,19 @@ impl Tagger<'_> {
         self.tokens.get(at).map_or("", |token| token.text.as_str())
     }
 
-    fn share(&self, at: usize) -> Shares {
+    fn share(&self, at: usize) -> OpenClassShares {
         self.shares.get(at).copied().unwrap_or_default()
     }
 
-    fn before(&self) -> Option<&Word> {
+    fn previous_word(&self) -> Option<&Word> {
         self.found.iter().rev().find(|word| !matches!(word.tag, Tag::Adverb | Tag::Not | Tag::Time))
     }
 
-    fn starts_clause(&self) -> bool {
+    fn is_at_clause_start(&self) -> bool {
         self.found.last().is_none_or(|last| matches!(last.tag, Tag::Mark | Tag::Conjunction))
     }
 
-    /// Whether what stands at `at` can go on a noun phrase.
+    /// Returns whether the word at `at` can continue a noun phrase.
     fn can_be_nominal(&self, at: usize) -> bool {
         let Some(token) = self.tokens.get(at) else { return false };
         if token.kind != TokenKind::Word || self.is_closed(at) {
@@ -201,9 +207,20 @@ impl Tagger<'_> {
 
     fn is_closed(&self, at: usize) -> bool {
         let text = self.text(at);
-        [DETERMINERS, OWNERS, PRONOUNS, PREPOSITIONS, CONJUNCTIONS, MODALS, BE, HAVE, DO, WH]
-            .iter()
-            .any(|list| is_one_of(text, list))
+        [
+            DETERMINERS,
+            POSSESSIVE_DETERMINERS,
+            PRONOUNS,
+            PREPOSITIONS,
+            CONJUNCTIONS,
+            MODALS,
+            BE_FORMS,
+            HAVE_FORMS,
+            DO_FORMS,
+            QUESTION_WORDS,
+        ]
+        .iter()
+        .any(|list| is_one_of(text, list))
             || matches!(text, "not" | "'s" | "because" | "although" | "while" | "if" | "unless" | "whether" | "that")
     }
 
@@ -229,18 +246,18 @@ impl Tagger<'_> {
         !first || self.share(at).is_unknown() || rare() && acts()
     }
 
-    fn tag(&self, at: usize) -> Tag {
+    fn tag_at(&self, at: usize) -> Tag {
         let token = &self.tokens[at];
         match token.kind {
             TokenKind::Number => return Tag::Number,
             // "The twins' rabbit": of several.
-            TokenKind::Mark if matches!(token.text.as_str(), "'" | "\u{2019}") && self.owns(at) => {
+            TokenKind::Mark if matches!(token.text.as_str(), "'" | "\u{2019}") && self.is_possessive_apostrophe(at) => {
                 return Tag::Possessive;
             }
             TokenKind::Mark => return Tag::Mark,
             TokenKind::Word => {}
         }
-        if let Some(tag) = self.closed(at) {
+        if let Some(tag) = self.closed_class_tag(at) {
             return tag;
         }
         if self.is_name(at) {
@@ -249,28 +266,28 @@ impl Tagger<'_> {
         if number_word(&token.text).is_some() {
             return Tag::Number;
         }
-        self.open(at)
+        self.open_class_tag(at)
     }
 }
 
-/// The base form of a word of a class.
+/// Returns the lemma of a word with a tag.
 pub(crate) fn lemma(text: &str, tag: Tag) -> String {
     let known = |part| lexicon::lemma(text, part).map(str::to_owned);
     match tag {
-        Tag::Noun => known(PartOfSpeech::Noun).unwrap_or_else(|| singular(text)),
+        Tag::Noun => known(PartOfSpeech::Noun).unwrap_or_else(|| guess_singular(text)),
         Tag::Verb => known(PartOfSpeech::Verb).unwrap_or_else(|| text.to_owned()),
         Tag::Adjective => {
             known(PartOfSpeech::Adjective).or_else(|| known(PartOfSpeech::Verb)).unwrap_or_else(|| text.to_owned())
         }
-        Tag::Auxiliary if is_one_of(text, BE) || text == "'s" => "be".into(),
-        Tag::Auxiliary if is_one_of(text, HAVE) => "have".into(),
+        Tag::Auxiliary if is_one_of(text, BE_FORMS) || text == "'s" => "be".into(),
+        Tag::Auxiliary if is_one_of(text, HAVE_FORMS) => "have".into(),
         Tag::Auxiliary => "do".into(),
         _ => text.to_owned(),
     }
 }
 
-/// The singular of a noun that the lexicon does not know.
-fn singular(text: &str) -> String {
+/// Returns the singular of a noun that is not in the lexicon.
+fn guess_singular(text: &str) -> String {
     match text {
         _ if text.len() < 4 || text.ends_with("ss") || text.ends_with("us") || text.ends_with("is") => text.to_owned(),
         _ if text.ends_with("ies") && text.len() > 4 => format!("{}y", &text[..text.len() - 3]),

@@ -1,10 +1,10 @@
 //! Word classes, clauses and questions, with sentences of everyday life.
 
 use super::closed::number_word;
-use super::question::{Ask, Asked, Occurrence, Order, understand};
-use super::states::same;
+use super::question::{AnswerKind, Occurrence, Order, ParsedQuestion, parse_question};
+use super::states::same_state;
 use super::syntax::{Clause, parse};
-use super::tag::{Tag, words};
+use super::tag::{Tag, tag_words};
 
 const NONE: [String; 0] = [];
 
@@ -13,7 +13,7 @@ fn clauses(text: &str) -> Vec<Clause> {
 }
 
 fn tag_of(text: &str, word: &str) -> Option<Tag> {
-    words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
+    tag_words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.tag)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn words_get_their_class_from_what_stands_around_them() {
 #[test]
 fn base_forms_follow_the_class() {
     let lemma = |text: &str, word: &str| {
-        words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma)
+        tag_words(text, &[], &[]).into_iter().find(|found| found.text == word).map(|found| found.lemma)
     };
     for (text, word, base) in [
         ("The mice were gone.", "mice", "mouse"),
@@ -86,7 +86,8 @@ fn noun_phrases_keep_owner_number_and_what_they_are_of() {
     assert_eq!((object.head.as_str(), object.number, object.plural), ("jar", Some(3.0), true));
     assert_eq!(object.of.as_ref().map(|of| of.head.as_str()), Some("honey"));
     let pair = clauses("A fork and a spoon lie on the tray.").remove(0);
-    let heads: Vec<_> = pair.subject.iter().flat_map(|noun| noun.all()).map(|noun| noun.head.as_str()).collect();
+    let heads: Vec<_> =
+        pair.subject.iter().flat_map(|noun| noun.coordinated()).map(|noun| noun.head.as_str()).collect();
     assert_eq!(heads, ["fork", "spoon"], "{pair:#?}");
 }
 
@@ -130,36 +131,36 @@ fn a_question_with_its_verb_first_has_its_subject() {
 fn the_kind_of_answer_is_read_from_the_grammar() {
     let mut wrong = Vec::new();
     for (text, ask) in [
-        ("Where is the rake?", Ask::Place),
-        ("In which room is the rake?", Ask::Place),
-        ("When did Leena arrive?", Ask::Time),
-        ("What time did Leena arrive?", Ask::Time),
-        ("On which day did Leena arrive?", Ask::Time),
-        ("Who fed the goats?", Ask::Person),
-        ("Whose rake is that?", Ask::Owner),
-        ("What did Jonas paint?", Ask::Thing),
-        ("Which tool did Jonas use?", Ask::Thing),
-        ("What did Jonas do?", Ask::Action),
-        ("How many goats are there?", Ask::Count),
-        ("How many times did the gong sound?", Ask::Times),
-        ("How often did the gong sound?", Ask::Times),
-        ("How much does the crate weigh?", Ask::Amount),
-        ("How heavy is the crate?", Ask::Amount),
-        ("How long did the film last?", Ask::Length),
-        ("Is the gate open?", Ask::Truth),
-        ("Did Leena feed the goats?", Ask::Truth),
-        ("Are there any goats?", Ask::Truth),
-        ("Was it Jonas or Leena?", Ask::Thing),
-        ("Why is the gate open?", Ask::Reason),
-        ("How do I sharpen the scythe?", Ask::Way),
-        ("What comes next?", Ask::Next),
-        ("Summarise the afternoon.", Ask::Summary),
-        ("What has changed since noon?", Ask::Change),
-        ("Describe the goat.", Ask::Description),
-        ("List the tools on the wall.", Ask::Thing),
-        ("The gate squeaks. Who can oil it?", Ask::Person),
+        ("Where is the rake?", AnswerKind::Place),
+        ("In which room is the rake?", AnswerKind::Place),
+        ("When did Leena arrive?", AnswerKind::Time),
+        ("What time did Leena arrive?", AnswerKind::Time),
+        ("On which day did Leena arrive?", AnswerKind::Time),
+        ("Who fed the goats?", AnswerKind::Person),
+        ("Whose rake is that?", AnswerKind::Owner),
+        ("What did Jonas paint?", AnswerKind::Thing),
+        ("Which tool did Jonas use?", AnswerKind::Thing),
+        ("What did Jonas do?", AnswerKind::Action),
+        ("How many goats are there?", AnswerKind::Count),
+        ("How many times did the gong sound?", AnswerKind::Times),
+        ("How often did the gong sound?", AnswerKind::Times),
+        ("How much does the crate weigh?", AnswerKind::Amount),
+        ("How heavy is the crate?", AnswerKind::Amount),
+        ("How long did the film last?", AnswerKind::Length),
+        ("Is the gate open?", AnswerKind::Truth),
+        ("Did Leena feed the goats?", AnswerKind::Truth),
+        ("Are there any goats?", AnswerKind::Truth),
+        ("Was it Jonas or Leena?", AnswerKind::Thing),
+        ("Why is the gate open?", AnswerKind::Reason),
+        ("How do I sharpen the scythe?", AnswerKind::Way),
+        ("What comes next?", AnswerKind::Next),
+        ("Summarise the afternoon.", AnswerKind::Summary),
+        ("What has changed since noon?", AnswerKind::Change),
+        ("Describe the goat.", AnswerKind::Description),
+        ("List the tools on the wall.", AnswerKind::Thing),
+        ("The gate squeaks. Who can oil it?", AnswerKind::Person),
     ] {
-        let found = understand(text, &[]).ask;
+        let found = parse_question(text, &[]).ask;
         if found != ask {
             wrong.push(format!("{text} is {found:?}, expected {ask:?}"));
         }
@@ -168,7 +169,7 @@ fn the_kind_of_answer_is_read_from_the_grammar() {
 }
 
 fn cue(text: &str) -> Option<(Order, bool, String)> {
-    understand(text, &[]).cue.map(|cue| (cue.order, cue.direct, text[cue.range].to_owned()))
+    parse_question(text, &[]).cue.map(|cue| (cue.order, cue.direct, text[cue.range].to_owned()))
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn words_that_place_nothing_are_no_cue() {
 }
 
 fn alternatives(text: &str) -> Vec<String> {
-    let asked = understand(text, &[]);
+    let asked = parse_question(text, &[]);
     asked.alternatives.iter().map(|range| text[range.clone()].to_owned()).collect()
 }
 
@@ -223,14 +224,14 @@ fn the_things_that_a_question_chooses_among_are_found() {
 
 #[test]
 fn occurrences_scales_habits_and_others_are_noticed() {
-    let of = |text: &str| -> Asked { understand(text, &[]) };
+    let of = |text: &str| -> ParsedQuestion { parse_question(text, &[]) };
     assert_eq!(of("When did Leena last call?").occurrence, Some(Occurrence::Last));
     assert_eq!(of("Who was the first visitor?").occurrence, Some(Occurrence::First));
     assert_eq!(of("Where was the rake before?").occurrence, Some(Occurrence::Previous));
     assert_eq!(of("When did the second visitor come?").occurrence, Some(Occurrence::Nth(2)));
     assert_eq!(of("When did Leena call?").occurrence, None);
     let most = of("Which cheese has the most fat?").scale.unwrap();
-    assert_eq!((most.most, most.of.as_str(), most.comparative), (true, "fat", false));
+    assert_eq!((most.most, most.scale_noun.as_str(), most.comparative), (true, "fat", false));
     assert!(of("Which film was longer?").scale.is_some_and(|scale| scale.comparative));
     assert!(of("What does Leena usually drink?").habitual);
     assert!(!of("What did Leena drink?").habitual);
@@ -252,8 +253,8 @@ fn states_of_one_scale_are_the_same_or_opposite() {
         ("open", "locked", None),
         ("green", "open", None),
     ] {
-        assert_eq!(same(a, b), alike, "{a}, {b}");
-        assert_eq!(same(b, a), alike, "{b}, {a}");
+        assert_eq!(same_state(a, b), alike, "{a}, {b}");
+        assert_eq!(same_state(b, a), alike, "{b}, {a}");
     }
 }
 
@@ -274,26 +275,26 @@ fn whom_a_question_calls_is_not_what_it_is_about() {
         ("Was it Jonas, Leena or Ilse?", None),
         ("Who was there with Ilse?", None),
     ] {
-        let asked = understand(text, &[]);
-        assert_eq!(asked.called.map(|called| &text[called]), called, "{text}");
+        let asked = parse_question(text, &[]);
+        assert_eq!(asked.addressee.map(|called| &text[called]), called, "{text}");
     }
 }
 
 #[test]
 fn a_question_of_one_word_asks_what_the_sentence_before_leaves_open() {
-    let asked = understand("The goat chewed something. What?", &[]);
-    assert_eq!(asked.ask, Ask::Thing);
+    let asked = parse_question("The goat chewed something. What?", &[]);
+    assert_eq!(asked.ask, AnswerKind::Thing);
     assert_eq!(asked.clause.subject.map(|subject| subject.head).as_deref(), Some("goat"));
     assert!(asked.clause.objects.is_empty() && !asked.subject_is_asked);
-    let asked = understand("Somebody mowed the meadow. Who?", &[]);
-    assert!(asked.ask == Ask::Person && asked.subject_is_asked);
+    let asked = parse_question("Somebody mowed the meadow. Who?", &[]);
+    assert!(asked.ask == AnswerKind::Person && asked.subject_is_asked);
     assert_eq!(asked.clause.objects[0].head, "meadow");
 }
 
 #[test]
 fn what_does_something_is_no_amount() {
-    assert_eq!(understand("Which age brought us the plough?", &[]).ask, Ask::Thing);
-    assert_eq!(understand("What age is Ilse?", &[]).ask, Ask::Amount);
+    assert_eq!(parse_question("Which age brought us the plough?", &[]).ask, AnswerKind::Thing);
+    assert_eq!(parse_question("What age is Ilse?", &[]).ask, AnswerKind::Amount);
 }
 
 #[test]
@@ -301,20 +302,20 @@ fn a_report_of_some_length_is_a_summary() {
     for text in
         ["Tell me the whole story.", "Give me a brief report of the week.", "Write a short account of the trip."]
     {
-        assert_eq!(understand(text, &[]).ask, Ask::Summary, "{text}");
+        assert_eq!(parse_question(text, &[]).ask, AnswerKind::Summary, "{text}");
     }
     for text in [
         "Give me the short ladder.",
         "Which story did Ilse read?",
         "How long did the boat trip that Ilse went on last?",
     ] {
-        assert_ne!(understand(text, &[]).ask, Ask::Summary, "{text}");
+        assert_ne!(parse_question(text, &[]).ask, AnswerKind::Summary, "{text}");
     }
 }
 
 #[test]
 fn a_question_for_what_something_does_has_one_verb() {
-    let clause = |text: &str| understand(text, &[]).clause;
+    let clause = |text: &str| parse_question(text, &[]).clause;
     for (text, subject, verb) in [
         ("Does the hand pump make a noise?", "pump", "make"),
         ("When does the ferry to the trade fair leave?", "ferry", "leave"),

@@ -1,37 +1,37 @@
-//! Text to tokens: words, numbers and marks, contractions taken apart.
+//! Tokenisation: words, numbers and marks, with contractions expanded.
 
 use std::ops::Range;
 
-/// Longest text that is read, in bytes; the rest is ignored.
-const LONGEST_TEXT: usize = 16 * 1024;
+/// Maximum length of a text, in bytes. The rest is ignored.
+const MAX_TEXT_BYTES: usize = 16 * 1024;
 
-/// What kind of token it is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     Word,
-    /// Digits, with decimals ("38.4") or a clock ("18:40").
+    /// Digits, with decimals ("38.4") or a colon ("18:40").
     Number,
-    /// Anything else that is not white space.
+    /// Any other character that is not white space.
     Mark,
 }
 
-/// One token of a text.
+/// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// Lower case, a contraction written out ("n't" is "not", "'ll" is "will").
+    /// Lower case, contractions expanded ("n't" is "not", "'ll" is "will").
     pub text: String,
     pub kind: TokenKind,
-    /// Where it stands in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
-    /// Whether it begins with a capital letter.
+    /// Whether it starts with a capital letter.
     pub capital: bool,
-    /// Whether no white space stands before it.
+    /// Whether no white space is before it.
     pub attached: bool,
 }
 
-/// The tokens of a text, in order.
-pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let mut end = text.len().min(LONGEST_TEXT);
+/// Splits a text into tokens.
+pub(crate) fn tokenise(text: &str) -> Vec<Token> {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -45,7 +45,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let mut end = start + first.len_utf8();
         if first.is_alphanumeric() {
             while let Some((at, next)) = rest.peek().copied() {
-                let inside = next.is_alphanumeric() || joins(text, start, at, next);
+                let inside = next.is_alphanumeric() || is_inside_token(text, start, at, next);
                 if !inside {
                     break;
                 }
@@ -60,8 +60,8 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Whether a mark inside a run of letters or digits belongs to it: "don't", "well-known", "38.4", "18:40".
-fn joins(text: &str, start: usize, at: usize, mark: char) -> bool {
+/// Returns whether a mark within letters or digits belongs to the token: "don't", "well-known", "38.4", "18:40".
+fn is_inside_token(text: &str, start: usize, at: usize, mark: char) -> bool {
     let before = text[start..at].chars().next_back();
     let after = text[at + mark.len_utf8()..].chars().next();
     let (Some(before), Some(after)) = (before, after) else { return false };
@@ -79,7 +79,7 @@ fn push(text: &str, range: Range<usize>, lower: String, kind: TokenKind, found: 
     found.push(Token { text: lower, kind, range, capital, attached });
 }
 
-/// A word, or the two that a contraction stands for.
+/// Pushes a word, or the two words of a contraction.
 fn push_word(text: &str, range: Range<usize>, found: &mut Vec<Token>) {
     let lower = text[range.clone()].to_lowercase().replace('\u{2019}', "'");
     let digits = lower.starts_with(|c: char| c.is_ascii_digit());
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        tokens(text).into_iter().map(|token| token.text).collect()
+        tokenise(text).into_iter().map(|token| token.text).collect()
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn ranges_lie_on_character_boundaries() {
         for text in ["İn't’s", "’t n’t", "don’t 3.", "a-b- c", "ßn't", "\u{1F600}'s"] {
-            for token in tokens(text) {
+            for token in tokenise(text) {
                 assert!(text.get(token.range.clone()).is_some(), "{text:?}: {token:?}");
             }
         }

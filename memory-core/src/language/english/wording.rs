@@ -1,42 +1,41 @@
-//! What a language model may say: an answer in other words that do not change it, or an answer of its own in the words of the
+//! Checks the words of a language model: a paraphrase of an answer, or an answer of its own in the words of the
 //! evidence.
 //!
-//! The checks are strict on purpose. Around an answer of the memory only words of the question may stand. An answer of the model's own
-//! has no word that neither the evidence which it names nor the question has. A sentence that fails is not wrong; it is not taken.
+//! The checks are strict on purpose. A paraphrase may add only words of the question. An answer of the model may use
+//! only words of its evidence and of the question. A rejected sentence is not wrong; it is not used.
 
 use std::collections::BTreeSet;
 
 use crate::words::words;
 
-/// Longest sentence around an answer, bytes.
-const LONGEST_AROUND: usize = 400;
-/// Longest answer in the words of the evidence, bytes.
-const LONGEST_READ: usize = 240;
-/// What may stand between the words around an answer.
+/// Maximum length of a sentence around an answer, in bytes.
+const MAX_SENTENCE_BYTES: usize = 400;
+/// Maximum length of an answer in the words of the evidence, in bytes.
+const MAX_READ_ANSWER_BYTES: usize = 240;
+/// Punctuation between the words around an answer.
 const PUNCTUATION: &str = ",.;:'’\"";
-/// Words that join others and say nothing of the world.
-const JOINTS: [&str; 40] = [
+/// Words that connect others and have no content.
+const FUNCTION_WORDS: [&str; 40] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "has", "have", "had", "do", "does", "did", "it", "its",
     "they", "them", "their", "he", "she", "his", "her", "him", "and", "of", "to", "at", "in", "on", "by", "for",
     "from", "with", "as", "that", "there", "you", "your",
 ];
-/// Words that deny or restrict, which the question may have and the answer may not get from it, and words that name
-/// alternatives, between which the sentence would choose.
-const TURNING: [&str; 18] = [
+/// Words that deny, restrict or name alternatives. An answer must not take them from the question.
+const MEANING_CHANGING_WORDS: [&str; 18] = [
     "not", "no", "never", "none", "nobody", "nothing", "nowhere", "without", "neither", "nor", "cannot", "t", "except",
     "only", "instead", "or", "but", "yes",
 ];
 
-/// Whether `sentence` says what `answer` says, as an answer to `question`.
-pub(crate) fn says_the_same(sentence: &str, answer: &str, question: &str) -> bool {
+/// Returns whether `sentence` says the same as `answer` in reply to `question`.
+pub(crate) fn is_paraphrase(sentence: &str, answer: &str, question: &str) -> bool {
     let (sentence, answer) = (sentence.to_lowercase(), answer.to_lowercase());
     let meant = answer.trim().trim_end_matches('.');
-    if sentence.len() > answer.len() + LONGEST_AROUND || words(meant).next().is_none() {
+    if sentence.len() > answer.len() + MAX_SENTENCE_BYTES || words(meant).next().is_none() {
         return false;
     }
     let Some((before, after)) = sentence.split_once(meant) else { return false };
     let asked: BTreeSet<String> = words(question).collect();
-    if asked.iter().any(|word| TURNING.contains(&word.as_str())) {
+    if asked.iter().any(|word| MEANING_CHANGING_WORDS.contains(&word.as_str())) {
         return false;
     }
     let joined = before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric);
@@ -47,15 +46,14 @@ pub(crate) fn says_the_same(sentence: &str, answer: &str, question: &str) -> boo
         && around
             .iter()
             .flat_map(|text| words(text))
-            .all(|word| asked.contains(&word) || JOINTS.contains(&word.as_str()))
+            .all(|word| asked.contains(&word) || FUNCTION_WORDS.contains(&word.as_str()))
 }
 
-/// Whether `answer` has no words but those of `evidence` and of the question, and at least one that the question lacks. "Yes" and
-/// "no" may begin it, which is the model's to judge; whatever else denies, restricts or names alternatives must stand in the
-/// evidence.
+/// Returns whether `answer` uses only words of `evidence` and of the question, and at least one that the question
+/// lacks. "Yes" and "no" may start it. Other words that deny, restrict or name alternatives must be in the evidence.
 pub(crate) fn is_in_words_of(answer: &str, evidence: &[String], question: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || c == ' ' || PUNCTUATION.contains(c) || "-–/%°€£$()?!".contains(c);
-    if answer.len() > LONGEST_READ || !answer.chars().all(plain) {
+    if answer.len() > MAX_READ_ANSWER_BYTES || !answer.chars().all(plain) {
         return false;
     }
     let told: BTreeSet<String> = evidence.iter().flat_map(|text| words(text)).collect();
@@ -65,8 +63,10 @@ pub(crate) fn is_in_words_of(answer: &str, evidence: &[String], question: &str) 
     let mut adds = verdict;
     for word in says {
         if told.contains(&word) {
-            adds = adds || !asked.contains(&word) && !JOINTS.contains(&word.as_str());
-        } else if TURNING.contains(&word.as_str()) || !asked.contains(&word) && !JOINTS.contains(&word.as_str()) {
+            adds = adds || !asked.contains(&word) && !FUNCTION_WORDS.contains(&word.as_str());
+        } else if MEANING_CHANGING_WORDS.contains(&word.as_str())
+            || !asked.contains(&word) && !FUNCTION_WORDS.contains(&word.as_str())
+        {
             return false;
         }
     }
@@ -87,7 +87,7 @@ mod tests {
             "The ladder was behind the greenhouse, at 14:05.",
             "Behind the greenhouse, at 14:05",
         ] {
-            assert!(says_the_same(sentence, ANSWER, QUESTION), "{sentence}");
+            assert!(is_paraphrase(sentence, ANSWER, QUESTION), "{sentence}");
         }
     }
 
@@ -108,15 +108,15 @@ mod tests {
             "Behind the greenhouse,\u{1b}[2J at 14:05.",
             long.as_str(),
         ] {
-            assert!(!says_the_same(sentence, ANSWER, QUESTION), "{sentence}");
+            assert!(!is_paraphrase(sentence, ANSWER, QUESTION), "{sentence}");
         }
     }
 
     #[test]
     fn a_question_with_alternatives_or_a_denial_lends_no_words() {
-        assert!(!says_the_same("The wug and the dax", "The dax", "Is it the wug or the dax?"));
-        assert!(!says_the_same("The gate is locked.", "locked", "Is the gate not locked?"));
-        assert!(!says_the_same("", "", "Is the gate locked?"));
+        assert!(!is_paraphrase("The wug and the dax", "The dax", "Is it the wug or the dax?"));
+        assert!(!is_paraphrase("The gate is locked.", "locked", "Is the gate not locked?"));
+        assert!(!is_paraphrase("", "", "Is the gate locked?"));
     }
 
     #[test]

@@ -1,67 +1,83 @@
-//! Who was not there: those who are usually together, without those who were.
+//! Answers who was absent: the persons who are usually together, without those who were there.
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::quote::list;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::answerers::quote::join_list;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::{Question, asks_absent};
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
-/// How much of the question a gathering holds.
-const SAYS_IT: f32 = 0.6;
-/// Events that are gone through for a meal.
-const LISTED: usize = 300;
-/// Below this somebody else is meant.
-const SAME: f32 = 0.7;
+/// Minimum coverage of the question by an event that reports a gathering.
+const MIN_GATHERING_COVERAGE: f32 = 0.6;
+/// Maximum number of events that are searched for a meal.
+const MAX_MEAL_EVENTS: usize = 300;
+/// Similarity below which a phrase names another person.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
 
-/// "Who was not at the table on Sunday?", "who was missing at the rehearsal?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers "who was not at the table on Sunday?" or "who was missing at the rehearsal?".
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     if !asks_absent(&question.asked) {
         return Ok(None);
     }
     // "Who did not sit at the table this evening?": any meal of that time.
-    let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
-    let meal = |found: &Found| bound.is_some() && asks_meal(question) && tells_meal(&found.reading);
-    let gathers = |found: &&Found| {
-        let meant = found.coverage.of_content >= SAYS_IT || meal(found);
-        meant && !found.reading.only_asks() && together(&found.reading).len() > 1
+    let bound = question.bound().or_else(|| question.boosted_spans().first().map(|(span, _)| *span));
+    let meal = |found: &RetrievedEvent| bound.is_some() && asks_about_meal(question) && reports_meal(&found.reading);
+    let gathers = |found: &&RetrievedEvent| {
+        let meant = found.coverage.of_content >= MIN_GATHERING_COVERAGE || meal(found);
+        meant && !found.reading.only_asks() && persons_together(&found.reading).len() > 1
     };
-    let inside = |found: &&Found| bound.is_none_or(|bound| found.span().overlaps(bound));
-    let listed = match (bound, asks_meal(question)) {
-        (Some(bound), true) => {
-            pool.listing(Some(bound), None, vec![Kind::Caption, Kind::Text], true, LISTED, &question.content)?
-        }
+    let inside = |found: &&RetrievedEvent| bound.is_none_or(|bound| found.span().overlaps(bound));
+    let listed = match (bound, asks_about_meal(question)) {
+        (Some(bound), true) => pool.events_in_time_order(
+            Some(bound),
+            None,
+            vec![Kind::Caption, Kind::Text],
+            true,
+            MAX_MEAL_EVENTS,
+            &question.content,
+        )?,
         _ => Vec::new(),
     };
-    let all = merged(pooled.to_vec(), listed);
+    let all = merge(pooled.to_vec(), listed);
     let best = all.iter().filter(gathers).filter(inside).max_by(|a, b| {
         a.coverage.of_content.total_cmp(&b.coverage.of_content).then(a.span().start.cmp(&b.span().start))
     });
     let Some(gathering) = best else { return Ok(None) };
-    let there = persons(&gathering.reading, |clause| is_there(clause, &gathering.reading));
-    // Who is told to be elsewhere meanwhile.
-    let mut missing: Vec<String> = persons(&gathering.reading, |clause| !is_there(clause, &gathering.reading));
+    let there = persons_in_clauses(&gathering.reading, |clause| names_attendees(clause, &gathering.reading));
+    // A person reported to be elsewhere at that time.
+    let mut missing: Vec<String> =
+        persons_in_clauses(&gathering.reading, |clause| !names_attendees(clause, &gathering.reading));
     missing.retain(|name| !there.contains(name));
     let mut evidence = vec![gathering.clone()];
     if missing.is_empty() {
         let others =
             pool.search(&question.timeless, pool.embedding.as_ref(), &question.content, question.hard, None)?;
-        let others = match asks_meal(question) {
-            true => merged(
+        let others = match asks_about_meal(question) {
+            true => merge(
                 others,
-                pool.listing(None, None, vec![Kind::Caption, Kind::Text], true, LISTED, &question.content)?,
+                pool.events_in_time_order(
+                    None,
+                    None,
+                    vec![Kind::Caption, Kind::Text],
+                    true,
+                    MAX_MEAL_EVENTS,
+                    &question.content,
+                )?,
             ),
             false => others,
         };
         let others = others.iter().filter(gathers).filter(|found| found.id() != gathering.id());
         for found in others {
-            for name in together(&found.reading) {
+            for name in persons_together(&found.reading) {
                 if !there.contains(&name) && !missing.contains(&name) {
                     missing.push(name);
                     evidence.push(found.clone());
@@ -72,20 +88,20 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if missing.is_empty() {
         return Ok(None);
     }
-    let text = list(&missing);
+    let text = join_list(&missing);
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::List(missing),
+        CandidateValue::List(missing),
         evidence,
-        // What people do at a meal is seldom told in the words of the question.
-        question.content.known().max(SAYS_IT),
+        // Reports of a meal seldom use the words of the question.
+        question.content.known_share().max(MIN_GATHERING_COVERAGE),
         "those who are there at other times".into(),
     )))
 }
 
-/// "Was Ida at dinner?": yes if she is named among those who were there.
-pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found)> {
+/// Answers "was Ida at dinner?": yes if an event names her among the persons who were there.
+pub(super) fn attendance_of(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Option<(bool, RetrievedEvent)> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
@@ -100,24 +116,27 @@ pub(super) fn attended(pool: &Pool<'_>, pooled: &[Found]) -> Option<(bool, Found
         })
         .map(|adjunct| &adjunct.noun);
     let meal = at.chain(clause.objects.iter().filter(|_| eats)).find(|noun| is_meal(&noun.head))?;
-    let bound = question.bound().or_else(|| question.near().first().map(|(span, _)| *span));
+    let bound = question.bound().or_else(|| question.boosted_spans().first().map(|(span, _)| *span));
     let gathering = pooled
         .iter()
         .filter(|found| !found.reading.only_asks() && bound.is_none_or(|bound| found.span().overlaps(bound)))
-        .filter(|found| found.reading.lemmas.iter().any(|(lemma, _)| word_likeness(&meal.head, lemma) >= SAME))
-        .filter(|found| together(&found.reading).len() > 1)
+        .filter(|found| {
+            found.reading.lemmas.iter().any(|(lemma, _)| word_similarity(&meal.head, lemma) >= MIN_PERSON_SIMILARITY)
+        })
+        .filter(|found| persons_together(&found.reading).len() > 1)
         .max_by_key(|found| (found.span().start, found.id()))?;
-    let is_them = |name: &String| likeness(person, &name_phrase(name), &gathering.reading) >= SAME;
+    let is_them =
+        |name: &String| phrase_similarity(person, &name_phrase(name), &gathering.reading) >= MIN_PERSON_SIMILARITY;
     let whole = crate::index::words(question.part(&person.range)).collect::<Vec<_>>();
-    let elsewhere = persons(&gathering.reading, |clause| !is_there(clause, &gathering.reading));
-    // Of two with one family name the one who is named in full is meant.
+    let elsewhere = persons_in_clauses(&gathering.reading, |clause| !names_attendees(clause, &gathering.reading));
+    // Of two persons with one family name, the full name decides.
     let away = elsewhere.iter().any(|name| crate::index::words(name).collect::<Vec<_>>() == whole);
-    let named = !away && together(&gathering.reading).iter().any(is_them);
+    let named = !away && persons_together(&gathering.reading).iter().any(is_them);
     Some((named, gathering.clone()))
 }
 
-/// Whether a question is about a meal, or about the table at which it is eaten.
-fn asks_meal(question: &Question<'_>) -> bool {
+/// Returns whether a question is about a meal, or about the table at which it is eaten.
+fn asks_about_meal(question: &Question<'_>) -> bool {
     question.named.iter().any(|noun| noun.head == "table" || is_meal(&noun.head))
 }
 
@@ -125,20 +144,23 @@ fn is_meal(word: &str) -> bool {
     lexicon::is_a_as(word, "meal", PartOfSpeech::Noun).is_some()
 }
 
-/// Whether an event tells of a meal by its first words: "Lunch: …".
-fn tells_meal(reading: &Reading) -> bool {
+/// Returns whether the first words of an event report a meal: "Lunch: …".
+fn reports_meal(reading: &ParsedEvent) -> bool {
     reading.lemmas.first().is_some_and(|(lemma, tag)| *tag == Tag::Noun && is_meal(lemma))
 }
 
-/// The persons whom the clauses of an event are about, those that a filter takes.
-fn persons(reading: &Reading, is: impl Fn(&Clause) -> bool) -> Vec<String> {
+/// Returns the subjects of the clauses of an event that a filter accepts.
+fn persons_in_clauses(reading: &ParsedEvent, is: impl Fn(&Clause) -> bool) -> Vec<String> {
     let mut found: Vec<(NounPhrase, String)> = Vec::new();
     for clause in reading.clauses().filter(|clause| is(clause)) {
-        let with =
-            clause.adjuncts.iter().filter(|adjunct| is_together(&adjunct.preposition)).map(|adjunct| &adjunct.noun);
-        let persons = clause.subject.iter().chain(with).flat_map(NounPhrase::all);
+        let with = clause
+            .adjuncts
+            .iter()
+            .filter(|adjunct| is_accompaniment(&adjunct.preposition))
+            .map(|adjunct| &adjunct.noun);
+        let persons = clause.subject.iter().chain(with).flat_map(NounPhrase::coordinated);
         for noun in persons.filter(|noun| is_person(noun) && noun.kind == NounKind::Name) {
-            if !found.iter().any(|(known, _)| likeness(known, noun, reading) >= SAME) {
+            if !found.iter().any(|(known, _)| phrase_similarity(known, noun, reading) >= MIN_PERSON_SIMILARITY) {
                 found.push((noun.clone(), reading.phrase_text(noun)));
             }
         }
@@ -146,17 +168,17 @@ fn persons(reading: &Reading, is: impl Fn(&Clause) -> bool) -> Vec<String> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The persons who are together as an event tells it: none if it names only one.
-fn together(reading: &Reading) -> Vec<String> {
-    persons(reading, |clause| is_there(clause, reading))
+/// Returns the persons who are together in an event. Empty if it names only one.
+fn persons_together(reading: &ParsedEvent) -> Vec<String> {
+    persons_in_clauses(reading, |clause| names_attendees(clause, reading))
 }
 
-/// Whether a clause tells who is there: those that name several, and what comes before them. What one does somewhere else is told
-/// behind.
-fn is_there(clause: &Clause, reading: &Reading) -> bool {
+/// Returns whether a clause names attendees: a clause that names several, and the clauses before it. What one person
+/// does elsewhere comes after.
+fn names_attendees(clause: &Clause, reading: &ParsedEvent) -> bool {
     let with = |clause: &Clause| {
-        let mut nouns = clause.adjuncts.iter().filter(|adjunct| is_together(&adjunct.preposition));
-        nouns.any(|adjunct| !adjunct.noun.also.is_empty() && adjunct.noun.all().any(is_person))
+        let mut nouns = clause.adjuncts.iter().filter(|adjunct| is_accompaniment(&adjunct.preposition));
+        nouns.any(|adjunct| !adjunct.noun.also.is_empty() && adjunct.noun.coordinated().any(is_person))
     };
     let several =
         |clause: &Clause| clause.subject.as_ref().is_some_and(|subject| !subject.also.is_empty()) || with(clause);
@@ -164,7 +186,7 @@ fn is_there(clause: &Clause, reading: &Reading) -> bool {
     last.is_some_and(|last| clause.range.start <= last)
 }
 
-/// "With Ivo and Mia", "serves soup to Ivo and Mia": they are there as well.
-fn is_together(preposition: &str) -> bool {
+/// Returns whether a preposition adds attendees: "with Ivo and Mia", "serves soup to Ivo and Mia".
+fn is_accompaniment(preposition: &str) -> bool {
     matches!(preposition, "to" | "with" | "for")
 }

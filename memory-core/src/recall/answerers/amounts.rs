@@ -1,80 +1,88 @@
-//! How much, how heavy, how long: numbers with units as they were told, compared and summed.
+//! Answers how much, how heavy or how long: told quantities, compared and summed.
 
-use std::time::Duration;
+mod durations;
+mod units;
 
-use crate::language::english::closed::MONEY;
+pub(super) use self::durations::answer_duration;
+pub(super) use self::units::has_unit_class_of;
+use self::units::{UNITS_BY_VERB, is_same_name, noun_before};
+pub(in crate::recall) use self::units::{has_asked_unit, measures, unit_class, unit_of};
+
+use crate::ReadError;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
-use crate::language::english::syntax::{Clause, NounPhrase};
-use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::time::{Relation, ToldTime, length, on_day, period};
-use crate::recall::answerers::counts::matching;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::Clause;
+use crate::language::english::time::say_day;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::times::margin;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::corrections::stated;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::answerers::times::rank_margin;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::word_similarity;
+use crate::recall::corrections::stated_quantities;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
-use crate::recall::telling::{is_of_another_thing, telling};
-use crate::{Kind, ReadError};
+use crate::recall::reading::{ParsedEvent, is_person};
+use crate::recall::telling::{lacks_asked_thing, relevant_clauses};
 
-/// Of a length that is told, how much of what is asked about the telling holds at least.
-const SAYS_IT: f32 = 0.5;
-/// Tellings that suit so nearly as well as the best may tell the length as well.
-const NEARLY: f32 = 0.75;
-/// How much more a number suits that says somebody's age, where that is asked for.
-const AGE: f32 = 0.5;
-/// How much more an amount suits in the clause that tells what is asked.
-const TELLING: f32 = 0.1;
-/// Texts of and about a person that are gone through for their age.
-const TEXTS: usize = 200;
-/// From here an event speaks of a thing whose price is asked for.
-const SPEAKS_OF_IT: f32 = 0.4;
-/// How much of what is asked an event holds that suits well.
-const SUITS: f32 = 0.7;
+/// Bonus for a number that states somebody's age, if the question asks for it.
+const AGE_BONUS: f32 = 0.5;
+/// Bonus for a quantity in the clause that answers the question.
+const RELEVANT_CLAUSE_BONUS: f32 = 0.1;
+/// Maximum number of texts by and about a person that are searched for the age.
+const MAX_AGE_TEXTS: usize = 200;
+/// Minimum similarity of an event to the thing whose price is asked for.
+const MIN_PRICED_THING_SIMILARITY: f32 = 0.4;
+/// Coverage from which an event is a good match.
+const GOOD_COVERAGE: f32 = 0.7;
 
-/// The amount that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the quantity that a question asks for.
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if question.ask() == Ask::Length {
-        return lasting(pool, pooled);
+    if question.ask() == AnswerKind::Length {
+        return answer_duration(pool, pooled);
     }
-    if let Some(found) = aged(pool)? {
+    if let Some(found) = told_age(pool)? {
         return Ok(Some(found));
     }
-    let mut best: Option<(f32, Quantity, &Found)> = None;
+    let mut best: Option<(f32, Quantity, &RetrievedEvent)> = None;
     let latest = question.tense != crate::language::english::time::Tense::Past;
-    // A price is told in words of its own: of a question for one, only what holds one counts.
-    let priced = |found: &&Found| {
+    // A price has its own wording: for a question about a price, only events with a price count.
+    let priced = |found: &&RetrievedEvent| {
         unit_class(question).is_none()
-            || stated(&found.reading).iter().any(|quantity| is_of_unit(question, quantity, &found.reading))
+            || stated_quantities(&found.reading)
+                .iter()
+                .any(|quantity| has_asked_unit(question, quantity, &found.reading))
                 && (question.named.is_empty()
-                    || question.named.iter().any(|thing| best_in(thing, &found.reading) >= SPEAKS_OF_IT))
+                    || question
+                        .named
+                        .iter()
+                        .any(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_PRICED_THING_SIMILARITY))
     };
-    let of_it = |found: &&Found| priced(found) && !is_of_another_thing(question, &found.reading);
-    let top = pooled.iter().filter(of_it).map(Found::fitness).fold(0.0, f32::max);
+    let of_it = |found: &&RetrievedEvent| priced(found) && !lacks_asked_thing(question, &found.reading);
+    let top = pooled.iter().filter(of_it).map(RetrievedEvent::fitness).fold(0.0, f32::max);
     for found in pooled.iter().filter(of_it).filter(|found| found.fitness() >= 0.8 * top) {
-        let telling = telling(question, &found.reading);
-        for quantity in
-            stated(&found.reading).into_iter().filter(|quantity| is_of_unit(question, quantity, &found.reading))
+        let telling = relevant_clauses(question, &found.reading);
+        for quantity in stated_quantities(&found.reading)
+            .into_iter()
+            .filter(|quantity| has_asked_unit(question, quantity, &found.reading))
         {
-            let mut rank = found.fitness() + measured(question, &quantity);
+            let mut rank = found.fitness() + measure_match(question, &quantity);
             if telling
                 .iter()
                 .any(|clause| clause.range.start <= quantity.range.start && quantity.range.end <= clause.range.end)
             {
-                rank += TELLING;
+                rank += RELEVANT_CLAUSE_BONUS;
             }
-            if is_age(question, &quantity, &found.reading) {
-                rank += AGE;
+            if states_age(question, &quantity, &found.reading) {
+                rank += AGE_BONUS;
             }
             if latest {
-                // Of a state the newest holds; a day of age costs little, the order decides.
-                rank += newness(found, pooled);
+                // The newest value of a state holds. Age costs little, the order decides.
+                rank += recency_bonus(found, pooled);
             }
             if best.as_ref().is_none_or(|(most, ..)| rank > *most + 1e-4) {
                 best = Some((rank, quantity, found));
@@ -82,16 +90,18 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
         }
     }
     let Some((_, quantity, found)) = best else { return Ok(None) };
-    // What was told later of the same corrects it.
-    let later = |other: &&Found| {
-        other.span().start > found.span().start && other.fitness() >= 0.75 * found.fitness() && !question.is_bounded()
+    // A later statement about the same thing corrects it.
+    let later = |other: &&RetrievedEvent| {
+        other.span().start > found.span().start
+            && other.fitness() >= 0.75 * found.fitness()
+            && !question.has_time_bound()
     };
     let corrected = pooled.iter().filter(later).filter_map(|other| {
         // "Size 38" is a size, whatever stands behind the number.
-        let same = stated(&other.reading).into_iter().find(|told| {
+        let same = stated_quantities(&other.reading).into_iter().find(|told| {
             !told.unit.is_empty() && told.unit == quantity.unit
-                || kind_before(&other.reading, told)
-                    .is_some_and(|kind| Some(kind) == kind_before(&found.reading, &quantity))
+                || noun_before(&other.reading, told)
+                    .is_some_and(|kind| Some(kind) == noun_before(&found.reading, &quantity))
         })?;
         Some((same, other))
     });
@@ -100,22 +110,22 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     let mut evidence = vec![found.clone()];
     evidence.extend(pooled.iter().filter(|other| other.id() != found.id()).cloned());
     let text = found.reading.text(&quantity.range).to_owned();
-    let mut signals = signals(question, found, pooled);
+    let mut signals = amount_signals(question, found, pooled);
     // Who "weighs nine kilos" is so heavy.
     let degree = question.asked.clause.asking.as_ref().and_then(|asking| asking.degree.as_deref());
     let weighs = found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| verb.lemma == "weigh");
-    if degree == Some("heavy") && weighs && signals.thing >= SUITS {
+    if degree == Some("heavy") && weighs && signals.thing >= GOOD_COVERAGE {
         signals.coverage = 1.0;
         signals.known = 1.0;
     }
     // That somebody "is twelve" says how old they are.
-    if is_age(question, &quantity, &found.reading) {
+    if states_age(question, &quantity, &found.reading) {
         signals.coverage = 1.0;
     }
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
-        value: Value::Number(quantity.value, quantity.unit.clone()),
+        value: CandidateValue::Number(quantity.value, quantity.unit.clone()),
         signals,
         evidence,
         confidence: 0.0,
@@ -123,93 +133,40 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     }))
 }
 
-/// "I am nine": how old somebody said that they are, or somebody else said of them, the latest.
-fn aged(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers how old somebody is: the latest told age. "I am nine".
+fn told_age(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|whose| asks && is_person(whose)) else { return Ok(None) };
-    let mut texts = merged(
-        pool.about(whose, question.hard, true, TEXTS, &question.content)?,
-        pool.mentions(whose, question.hard, true, TEXTS, &question.content)?,
+    let mut texts = merge(
+        pool.events_about(whose, question.hard, true, MAX_AGE_TEXTS, &question.content)?,
+        pool.events_mentioning(whose, question.hard, true, MAX_AGE_TEXTS, &question.content)?,
     );
     texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let told = texts.into_iter().filter(|found| !found.reading.only_asks()).find_map(|found| {
         let all = found.reading.quantities().into_iter();
-        let age = all.into_iter().find(|quantity| is_age(question, quantity, &found.reading))?;
+        let age = all.into_iter().find(|quantity| states_age(question, quantity, &found.reading))?;
         Some((age, found))
     });
     Ok(told.map(|(age, found)| {
         let text = capitalised(found.reading.text(&age.range));
-        let value = Value::Number(age.value, age.unit);
-        let known = question.content.known().max(SUITS);
+        let value = CandidateValue::Number(age.value, age.unit);
+        let known = question.content.known_share().max(GOOD_COVERAGE);
         Candidate::computed(Layer::Episodes, text, value, vec![found], known, "an age that was told".into())
     }))
 }
 
-/// 0 to 0.2 by order of time among the candidates.
-fn newness(found: &Found, pooled: &[Found]) -> f32 {
+/// Returns a bonus from 0 to 0.2 by time order among the candidates.
+fn recency_bonus(found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> f32 {
     let older = pooled.iter().filter(|other| other.span().start < found.span().start).count();
     #[expect(clippy::cast_precision_loss, reason = "a few candidates")]
     let share = older as f32 / pooled.len().max(1) as f32;
     0.2 * share
 }
 
-/// Verbs that say in what kind of unit they are measured.
-const MEASURED_IN: &[(&[&str], &str)] =
-    &[(&["cost", "pay", "spend", "owe", "charge", "quote"], "monetary_unit"), (&["weigh"], "mass_unit")];
-
-/// The class of units in which is measured what the question asks for: "how much did it cost?" asks for money.
-pub(in crate::recall) fn unit_class(question: &Question<'_>) -> Option<&'static str> {
-    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    let price = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "price" | "cost"));
-    // "How heavy is it?" asks what it weighs.
-    let degree = question.asked.clause.asking.as_ref().and_then(|asking| asking.degree.as_deref());
-    let verb = if degree == Some("heavy") { "weigh" } else { verb };
-    let class = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| *unit);
-    // "How much were the lemons?"
-    let asking = question.asked.clause.asking.as_ref();
-    let much = asking.is_some_and(|asking| asking.degree.as_deref() == Some("much") && asking.noun.is_none());
-    let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
-    // "What did it come to?"
-    let comes_to = verb == "come" && question.ask() == Ask::Amount;
-    class.or((price || comes_to || much && is).then_some("monetary_unit"))
-}
-
-/// Whether a number may be the amount, by its unit.
-pub(in crate::recall) fn is_of_unit(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
-    let asking = question.asked.clause.asking.as_ref();
-    if asking.is_some_and(|asking| asking.degree.as_deref() == Some("old")) {
-        return is_age(question, quantity, reading)
-            || lexicon::is_a_as(&quantity.unit, "time_unit", PartOfSpeech::Noun).is_some();
-    }
-    unit_class(question).is_none_or(|class| is_of_class(class, quantity, reading))
-}
-
-/// Whether a number is one of money, for a price, or of a unit of mass, for a weight.
-pub(super) fn is_in_unit(of: &str, quantity: &Quantity, reading: &Reading) -> bool {
-    is_of_class(if of == "weight" { "mass_unit" } else { "monetary_unit" }, quantity, reading)
-}
-
-fn is_of_class(class: &str, quantity: &Quantity, reading: &Reading) -> bool {
-    let before = reading.event.text.get(..quantity.range.start).unwrap_or_default().trim_end();
-    let signed = class == "monetary_unit" && before.ends_with(['$', '€', '£']);
-    let money = class == "monetary_unit" && MONEY.contains(&lemma(&quantity.unit, Tag::Noun).as_str());
-    signed
-        || money
-        || lexicon::is_a_as(&quantity.unit, class, PartOfSpeech::Noun).is_some()
-        || lexicon::is_a_as(&quantity.of, class, PartOfSpeech::Noun).is_some()
-}
-
-/// The noun right before a number that it tells: "size 38".
-fn kind_before<'r>(reading: &'r Reading, quantity: &Quantity) -> Option<&'r str> {
-    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
-    let noun = nouns.find(|noun| noun.range.end == quantity.range.end && noun.range.start < quantity.range.start)?;
-    noun.modifiers.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit())).then_some(noun.head.as_str())
-}
-
-/// Whether a number says how old somebody is who is asked about: "I am nine", "Rolf is twelve".
-fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bool {
+/// Returns whether a number states the age of the person in question: "I am nine", "Rolf is twelve".
+fn states_age(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let clause = &question.asked.clause;
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
@@ -220,172 +177,80 @@ fn is_age(question: &Question<'_>, quantity: &Quantity, reading: &Reading) -> bo
                 .subject
                 .as_ref()
                 .and_then(|subject| reading.resolve(subject))
-                .is_some_and(|told| likeness(whose, &told, reading) >= SUITS)
+                .is_some_and(|told| phrase_similarity(whose, &told, reading) >= GOOD_COVERAGE)
     };
     reading.clauses().any(is)
 }
 
-/// How well a number measures what the question asks for: its unit or what it is of is named.
-fn measured(question: &Question<'_>, quantity: &Quantity) -> f32 {
+/// Returns how well a number measures what the question asks for: by its unit or its measured noun.
+fn measure_match(question: &Question<'_>, quantity: &Quantity) -> f32 {
     let named = |text: &str| {
         text.split(' ')
             .filter(|word| !word.is_empty())
-            .flat_map(|word| question.content.items.iter().map(move |item| word_likeness(&item.lemma, word)))
+            .flat_map(|word| question.content.items.iter().map(move |item| word_similarity(&item.lemma, word)))
             .fold(0.0, f32::max)
     };
-    let class =
-        question.asked.class.as_ref().map_or(0.0, |class| {
-            word_likeness(&class.head, &quantity.unit).max(word_likeness(&class.head, &quantity.of))
-        });
+    let class = question.asked.class.as_ref().map_or(0.0, |class| {
+        word_similarity(&class.head, &quantity.unit).max(word_similarity(&class.head, &quantity.measured))
+    });
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    let unit = MEASURED_IN.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| unit);
+    let unit = UNITS_BY_VERB.iter().find(|(verbs, _)| verbs.contains(&verb)).map(|(_, unit)| unit);
     let of_verb = unit.is_some_and(|unit| lexicon::is_a_as(&quantity.unit, unit, PartOfSpeech::Noun).is_some());
-    0.2 * named(&quantity.of).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
+    0.2 * named(&quantity.measured).max(0.8 * named(&quantity.unit)).max(class).max(if of_verb { 1.0 } else { 0.0 })
 }
 
-/// The share of a question that an event holds which tells an amount of what is asked for: "thirty euros" says what it cost.
-fn told_amount(question: &Question<'_>, found: &Found) -> f32 {
-    let of_it =
-        question.named.iter().all(|thing| best_in(thing, &found.reading) >= SUITS) && !question.named.is_empty();
+/// Returns the coverage of the question by an event that states an amount: "thirty euros" states what it cost.
+fn amount_coverage(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
+    let of_it = question.named.iter().all(|thing| best_phrase_similarity(thing, &found.reading) >= GOOD_COVERAGE)
+        && !question.named.is_empty();
     let Some(class) = unit_class(question).filter(|_| of_it) else { return found.coverage.of_content };
     let says = |word: &str| {
-        MEASURED_IN.iter().any(|(verbs, unit)| *unit == class && verbs.contains(&word))
+        UNITS_BY_VERB.iter().any(|(verbs, unit)| *unit == class && verbs.contains(&word))
             || matches!(word, "price" | "cost")
     };
-    let mut held = question.content.held(&found.reading);
+    let mut held = question.content.item_similarities(&found.reading);
     let items = question.content.items.iter().zip(&mut held);
     items.filter(|(item, _)| says(&item.lemma)).for_each(|(_, held)| *held = 1.0);
-    question.content.covered_by(&held)
+    question.content.covered_share(&held)
 }
 
-fn signals(question: &Question<'_>, found: &Found, pooled: &[Found]) -> Signals {
-    let coverage = told_amount(question, found);
+fn amount_signals(question: &Question<'_>, found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> Signals {
+    let coverage = amount_coverage(question, found);
     Signals {
         coverage,
         cosine: found.cosine.unwrap_or(0.0),
-        margin: margin(pooled),
+        margin: rank_margin(pooled),
         fits: 1.0,
-        thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
-        known: if coverage > found.coverage.of_content { coverage } else { question.content.known() },
+        thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading)),
+        known: if coverage > found.coverage.of_content { coverage } else { question.content.known_share() },
     }
 }
 
-/// A length of time in the words of somebody who tells it: "for three years", "since 2016".
-fn told_length(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    let mut told: Vec<&Found> = pooled
-        .iter()
-        .filter(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks())
-        .filter(|found| found.coverage.of_content >= SAYS_IT)
-        .collect();
-    told.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
-    let top = told.first()?.fitness();
-    let (found, text) = told.into_iter().filter(|found| found.fitness() >= NEARLY * top).find_map(|found| {
-        let since = |time: &ToldTime| {
-            (time.relation == Relation::Since).then(|| format!("since {}", bare(&period(time.span, &question.now))))
-        };
-        let text = length_in(&found.reading).or_else(|| found.reading.times.iter().find_map(since))?;
-        Some((found, text))
-    })?;
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&text),
-        value: Value::Text(text),
-        signals: signals(question, found, pooled),
-        evidence: vec![found.clone()],
-        confidence: 0.0,
-        reason: "as long as was told of it".into(),
-    })
-}
-
-/// The first number of units of time in a text that says how long, not how long ago or how often.
-fn length_in(reading: &Reading) -> Option<String> {
-    let text = &reading.event.text;
-    let beside = |words: &str, from_end: bool| {
-        let mut words = words.split_whitespace();
-        let word = if from_end { words.next_back() } else { words.next() };
-        word.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).unwrap_or_default()
-    };
-    reading
-        .quantities()
-        .into_iter()
-        .filter(|quantity| {
-            let unit = lemma(&quantity.unit, Tag::Noun);
-            lexicon::is_a_as(&unit, "time_unit", PartOfSpeech::Noun).is_some()
-        })
-        .filter(|quantity| !matches!(beside(&text[quantity.range.end..], false).as_str(), "ago" | "later" | "old"))
-        .find(|quantity| !matches!(beside(&text[..quantity.range.start], true).as_str(), "every" | "in" | "within"))
-        .map(|quantity| text[quantity.range].to_owned())
-}
-
-/// A time without its preposition.
-fn bare(time: &str) -> &str {
-    time.strip_prefix("in ").or_else(|| time.strip_prefix("on ")).unwrap_or(time)
-}
-
-/// How long something lasted: what was told of it, or the span of the event that is meant.
-pub(super) fn lasting(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers which thing has the most or the least of something, among the events that state an amount of it.
+pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if let Some(told) = told_length(question, pooled) {
-        return Ok(Some(told));
-    }
-    if let Some(lasted) = super::lasted::answer(pool, pooled)? {
-        return Ok(Some(lasted));
-    }
-    // What a person did is told by others, too: what suits well is looked at whoever tells it.
-    let suits = pooled.iter().filter(|found| found.coverage.of_content >= SUITS).cloned();
-    let events = merged(matching(pool, pooled)?, suits.collect());
-    // How long a sentence takes to say is how long nothing lasted but the talk.
-    let is_talk = question
-        .asked
-        .clause
-        .verb
-        .as_ref()
-        .is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "talk", PartOfSpeech::Verb).is_some());
-    let lasting: Vec<&Found> = events
-        .iter()
-        .filter(|found| found.span().end > found.span().start && (is_talk || found.reading.event.kind != Kind::Text))
-        .collect();
-    let Some(found) =
-        lasting.iter().max_by(|a, b| a.fitness().total_cmp(&b.fitness()).then(a.span().start.cmp(&b.span().start)))
+    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.scale_noun.is_empty())
     else {
         return Ok(None);
     };
-    let total: Duration = found.span().end.since(found.span().start);
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: length(total),
-        value: Value::Number(total.as_secs_f64(), "s".into()),
-        signals: signals(question, found, pooled),
-        evidence: vec![(**found).clone()],
-        confidence: 0.0,
-        reason: "from its begin to its end".into(),
-    }))
-}
-
-/// The thing with the most or the least of something, among the events that tell an amount of it.
-pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    let Some(scale) = question.asked.scale.as_ref().filter(|scale| !scale.comparative && !scale.of.is_empty()) else {
-        return Ok(None);
-    };
-    if matches!(scale.of.as_str(), "long" | "often") {
+    if matches!(scale.scale_noun.as_str(), "long" | "often") {
         return Ok(None);
     }
-    let listed = pool.listing(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
-    let unit = unit_of(&scale.of);
-    let mut best: Option<(f64, Found)> = None;
+    let listed = pool.events_in_time_order(question.bound(), None, Vec::new(), false, 1_000, &question.content)?;
+    let unit = unit_of(&scale.scale_noun);
+    let mut best: Option<(f64, RetrievedEvent)> = None;
     let options = &question.query.options;
     for found in listed {
-        // Among options only these can be meant.
+        // With options, only their things are possible answers.
         let entity = found.reading.event.entity.as_deref().unwrap_or_default();
-        if !options.is_empty() && !options.iter().any(|option| same_name(option, entity)) {
+        if !options.is_empty() && !options.iter().any(|option| is_same_name(option, entity)) {
             continue;
         }
         let Some(value) = found
             .reading
             .quantities()
             .iter()
-            .find(|quantity| measures(quantity, &scale.of, unit))
+            .find(|quantity| measures(quantity, &scale.scale_noun, unit))
             .map(|quantity| quantity.value)
         else {
             continue;
@@ -401,49 +266,23 @@ pub(in crate::recall) fn superlative(pool: &Pool<'_>) -> Result<Option<Candidate
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.noun.as_ref());
     let of_days = asking.and_then(|noun| noun.of.as_ref()).is_some_and(|of| is_day(&of.head));
     let day = of_days || question.asked.class.as_ref().is_some_and(|class| is_day(&class.head));
-    let name = match day || question.ask() == Ask::Time {
-        true => capitalised(&on_day(found.span().start, &question.now)),
+    let name = match day || question.ask() == AnswerKind::Time {
+        true => capitalised(&say_day(found.span().start, &question.now)),
         false => found.reading.event.entity.clone().unwrap_or_default(),
     };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: name.clone(),
-        value: Value::Text(name),
+        value: CandidateValue::Text(name),
         signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
         evidence: vec![found],
         confidence: 0.0,
-        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.of),
+        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun),
     }))
 }
 
-/// Whether two names are one but for number: "burgers" and "burger".
-fn same_name(a: &str, b: &str) -> bool {
-    let words = |text: &str| crate::index::words(text).map(|word| crate::index::stem(&word)).collect::<Vec<_>>();
-    !b.is_empty() && words(a) == words(b)
-}
-
-/// Whether a quantity measures what a word names.
-pub(in crate::recall) fn measures(quantity: &Quantity, name: &str, unit: Option<&str>) -> bool {
-    if unit.is_some_and(|unit| quantity.unit == unit) {
-        return true;
-    }
-    quantity.of.split(' ').any(|word| word_likeness(word, name) >= 0.9)
-        || !quantity.unit.is_empty() && word_likeness(&quantity.unit, name) >= 0.9
-}
-
-/// The unit that measures a quantity by its name alone.
-pub(in crate::recall) fn unit_of(name: &str) -> Option<&'static str> {
-    match name {
-        "calorie" | "calories" | "energy" => Some("kcal"),
-        "weight" => Some("g"),
-        "temperature" => Some("degree"),
-        _ => None,
-    }
-}
-
-/// The sums, by name, of what the events of a span tell of several amounts; the names are those of the question or the
-/// options.
-pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String, f64)> {
+/// Sums the amounts that the events of a span state, by the names in the question or the options.
+pub(in crate::recall) fn sum_amounts(events: &[RetrievedEvent], names: &[String]) -> Vec<(String, f64)> {
     names
         .iter()
         .map(|name| {
@@ -456,12 +295,12 @@ pub(in crate::recall) fn sums(events: &[Found], names: &[String]) -> Vec<(String
         .collect()
 }
 
-/// What changed in a stretch of time in amounts that are told together ("112 kcal, 1.9 g fat"): their sums.
-pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+/// Answers which amounts changed in a time span ("112 kcal, 1.9 g fat"): their sums.
+pub(in crate::recall) fn sum_changes(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
     let bound = question.bound()?;
     let mut totals: Vec<(String, String, f64)> = Vec::new();
-    let mut evidence: Vec<Found> = Vec::new();
+    let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for found in found.iter().filter(|found| found.span().overlaps(bound)) {
         let quantities: Vec<Quantity> =
             found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
@@ -469,9 +308,9 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
             continue;
         }
         evidence.push(found.clone());
-        // The first amount is that of the thing itself; the others are what it brings.
+        // The first amount is that of the thing itself; the others are its contents.
         for quantity in &quantities[1..] {
-            let label = quantity.of.split(' ').next().unwrap_or_default().to_owned();
+            let label = quantity.measured.split(' ').next().unwrap_or_default().to_owned();
             match totals.iter_mut().find(|(unit, of, _)| *unit == quantity.unit && *of == label) {
                 Some((_, _, sum)) => *sum += quantity.value,
                 None => totals.push((quantity.unit.clone(), label, quantity.value)),
@@ -485,13 +324,13 @@ pub(in crate::recall) fn changes(pool: &Pool<'_>, found: &[Found]) -> Option<Can
         .iter()
         .map(|(unit, of, sum)| format!("{} {unit} {of}", (sum * 10.0).round() / 10.0).trim_end().to_owned())
         .collect();
-    let text = super::quote::list(&items);
+    let text = super::quote::join_list(&items);
     Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "the sums of what was told".into(),
     ))
 }

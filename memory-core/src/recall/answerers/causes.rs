@@ -1,89 +1,98 @@
-//! Why something went wrong, where somebody found out later: "It was a coin. It drains again."
+//! Answers why something went wrong, if somebody found the cause later: "It was a coin. It drains again."
 
 use std::time::Duration;
 
-use crate::language::english::question::Ask;
-use crate::language::english::states::state;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::quote;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::answerers::quote::quotation;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person};
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::recall::stance::stance;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// From here an event speaks of the thing that is asked about.
-const SAME_THING: f32 = 0.7;
-/// How much of what is asked an event holds at least that tells of the trouble.
-const TELLS: f32 = 0.6;
-/// A cause is found out within this time.
-const FOUND_OUT: Duration = Duration::from_secs(48 * 3_600);
-/// Who finds it out is busy with the thing for so long before they say so.
-const BUSY: Duration = Duration::from_secs(2_700);
-/// Nouns for what caused it.
-const CAUSES: &[&str] = &["culprit", "cause", "reason", "fault"];
-/// Texts and deeds behind the trouble that are looked at.
-const BEHIND: usize = 400;
+/// Minimum similarity of an event to the thing in question.
+const MIN_THING_SIMILARITY: f32 = 0.7;
+/// Minimum coverage of the question by an event that reports the trouble.
+const MIN_TROUBLE_COVERAGE: f32 = 0.6;
+/// Time after the trouble within which a cause is found.
+const DIAGNOSIS_WINDOW: Duration = Duration::from_secs(48 * 3_600);
+/// Time for which somebody works on the thing before they report the cause.
+const REPAIR_WINDOW: Duration = Duration::from_secs(2_700);
+/// Nouns for a cause.
+const CAUSE_NOUNS: &[&str] = &["culprit", "cause", "reason", "fault"];
+/// Maximum number of texts and deeds after the trouble that are read.
+const MAX_LATER_EVENTS: usize = 400;
 
-/// What somebody found out to be the cause of the trouble that a question names.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, found: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the cause of the trouble that a question names.
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some(thing) = troubled(question) else { return Ok(None) };
-    let Some(trouble) = trouble(question, thing, found) else { return Ok(None) };
-    let span = TimeSpan { start: trouble.span().start, end: trouble.span().end.saturating_add(FOUND_OUT) };
+    let Some(thing) = troubled_thing(question) else { return Ok(None) };
+    let Some(trouble) = trouble_event(question, thing, found) else { return Ok(None) };
+    let span = TimeSpan { start: trouble.span().start, end: trouble.span().end.saturating_add(DIAGNOSIS_WINDOW) };
     let span = question.hard.and_then(|hard| crate::recall::question::intersection(span, hard)).unwrap_or(span);
     let kinds = vec![Kind::Text, Kind::Caption, Kind::Action];
-    let behind = pool.listing(Some(span), None, kinds, false, BEHIND, &question.content)?;
+    let behind = pool.events_in_time_order(Some(span), None, kinds, false, MAX_LATER_EVENTS, &question.content)?;
     let concerned = |at: usize| {
         let said = &behind[at];
-        best_in(thing, &said.reading) >= SAME_THING
+        best_phrase_similarity(thing, &said.reading) >= MIN_THING_SIMILARITY
             || behind[..at].iter().rev().any(|before| {
-                said.span().start.since(before.span().end) <= BUSY && best_in(thing, &before.reading) >= SAME_THING
+                said.span().start.since(before.span().end) <= REPAIR_WINDOW
+                    && best_phrase_similarity(thing, &before.reading) >= MIN_THING_SIMILARITY
             })
     };
     let cause = behind.iter().enumerate().find(|(at, said)| {
         said.reading.event.kind == Kind::Text
             && said.id() != trouble.id()
-            && explains(&said.reading).is_some()
+            && explaining_clause(&said.reading).is_some()
             && concerned(*at)
     });
-    Ok(cause.map(|(_, cause)| proposed(question, thing, trouble, cause)))
+    Ok(cause.map(|(_, cause)| cause_candidate(question, thing, trouble, cause)))
 }
 
-/// The thing that was in trouble, for a question why.
-fn troubled<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
+/// Returns the thing in trouble of a question "why".
+fn troubled_thing<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     let clause = &question.asked.clause;
     let caused = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "cause") && question.asked.subject_is_asked;
     let caused = clause.objects.first().filter(|_| caused);
-    let why = clause.subject.as_ref().filter(|_| question.ask() == Ask::Reason);
-    let thing = faulty(question).or(caused).or(why)?;
+    let why = clause.subject.as_ref().filter(|_| question.ask() == AnswerKind::Reason);
+    let thing = faulty_thing(question).or(caused).or(why)?;
     (thing.kind == NounKind::Common && !thing.is_pronoun() && !is_person(thing)).then_some(thing)
 }
 
-/// The event that tells of the trouble, the earliest of those that suit.
-fn trouble<'f>(question: &Question<'_>, thing: &NounPhrase, found: &'f [Found]) -> Option<&'f Found> {
+/// Returns the event that reports the trouble, the earliest match.
+fn trouble_event<'f>(
+    question: &Question<'_>,
+    thing: &NounPhrase,
+    found: &'f [RetrievedEvent],
+) -> Option<&'f RetrievedEvent> {
     let clause = &question.asked.clause;
-    let tells = |found: &&Found| {
+    let tells = |found: &&RetrievedEvent| {
         let reading = &found.reading;
         !reading.only_asks()
-            && best_in(thing, reading) >= SAME_THING
-            && (stance("broken", thing, clause, reading) == Some(true) || found.coverage.of_content >= TELLS)
+            && best_phrase_similarity(thing, reading) >= MIN_THING_SIMILARITY
+            && (stance("broken", thing, clause, reading) == Some(true)
+                || found.coverage.of_content >= MIN_TROUBLE_COVERAGE)
     };
     found.iter().filter(tells).min_by_key(|found| (found.span().start, found.id()))
 }
 
-/// What somebody says that it was, afterwards: "it was the fuse", "it was only a loose wire", "it just needed oil".
-pub(in crate::recall) fn explains(reading: &Reading) -> Option<&Clause> {
+/// Returns the clause that explains a fault: "it was the fuse", "it was only a loose wire", "it just needed oil".
+pub(in crate::recall) fn explaining_clause(reading: &ParsedEvent) -> Option<&Clause> {
     let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let has = |all: &[&str]| crate::index::words(&reading.event.text).any(|word| all.contains(&word.as_str()));
     let restored = has(&["again", "back"]);
-    let well = restored || has(&["now"]) && told().any(is_well);
+    let well = restored || has(&["now"]) && told().any(says_all_well);
     let only = |clause: &Clause| clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "only" | "just"));
     told().find(|clause| {
         let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated) else { return false };
-        let named = clause.subject.iter().chain(&clause.objects).any(|noun| CAUSES.contains(&noun.head.as_str()));
+        let named = clause.subject.iter().chain(&clause.objects).any(|noun| CAUSE_NOUNS.contains(&noun.head.as_str()));
         if named && verb.lemma == "be" {
             return true;
         }
@@ -109,16 +118,16 @@ pub(in crate::recall) fn explains(reading: &Reading) -> Option<&Clause> {
     })
 }
 
-/// Whether a clause says that all is well with something.
-fn is_well(clause: &Clause) -> bool {
-    let good = |word: &str| state(word).is_some_and(|(_, good)| good);
+/// Returns whether a clause says that all is well with something.
+fn says_all_well(clause: &Clause) -> bool {
+    let good = |word: &str| state_of_word(word).is_some_and(|(_, good)| good);
     clause.verb.as_ref().is_some_and(|verb| !verb.negated && !verb.past && (good(&verb.lemma) || verb.lemma == "be"))
         && (clause.complements.iter().any(|(word, _)| good(word))
             || clause.verb.as_ref().is_some_and(|verb| good(&verb.lemma)))
 }
 
-/// The thing of which the question asks what is wrong with it.
-pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+/// Returns the thing whose fault the question asks for.
+pub(in crate::recall) fn faulty_thing<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
     let mut nouns = clause.subject.iter().chain(&clause.objects);
     let wrong = clause.complements.iter().any(|(word, _)| word == "wrong")
@@ -126,32 +135,37 @@ pub(in crate::recall) fn faulty<'a>(question: &'a Question<'_>) -> Option<&'a No
     let adjunct = clause.adjuncts.iter().find(|adjunct| wrong && adjunct.preposition == "with");
     // "What made him ill?"
     let made = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "make" | "get" | "cause"));
-    let bad = clause.complements.iter().any(|(word, _)| state(word).is_some_and(|(_, good)| !good));
+    let bad = clause.complements.iter().any(|(word, _)| state_of_word(word).is_some_and(|(_, good)| !good));
     let made = clause.objects.first().filter(|_| made && bad && question.asked.subject_is_asked);
     // "Why was it dead?", "why did it not work?"
-    let why = question.ask() == Ask::Reason
+    let why = question.ask() == AnswerKind::Reason
         && (bad
             || clause
                 .verb
                 .as_ref()
-                .is_some_and(|verb| verb.negated && state(&verb.lemma).is_some_and(|(_, good)| good)));
+                .is_some_and(|verb| verb.negated && state_of_word(&verb.lemma).is_some_and(|(_, good)| good)));
     let why = clause.subject.as_ref().filter(|subject| why && !subject.is_pronoun());
     adjunct.map(|adjunct| &adjunct.noun).or(made).or(why)
 }
 
-fn proposed(question: &Question<'_>, thing: &NounPhrase, trouble: &Found, cause: &Found) -> Candidate {
-    let text = quote(cause, question);
+fn cause_candidate(
+    question: &Question<'_>,
+    thing: &NounPhrase,
+    trouble: &RetrievedEvent,
+    cause: &RetrievedEvent,
+) -> Candidate {
+    let text = quotation(cause, question);
     Candidate {
         layer: Layer::Episodes,
         text: text.clone(),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
-            coverage: trouble.coverage.of_content.max(SAME_THING),
+            coverage: trouble.coverage.of_content.max(MIN_THING_SIMILARITY),
             cosine: trouble.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
-            thing: best_in(thing, &trouble.reading),
-            known: question.content.known(),
+            thing: best_phrase_similarity(thing, &trouble.reading),
+            known: question.content.known_share(),
         },
         evidence: vec![cause.clone(), trouble.clone()],
         confidence: 0.0,

@@ -1,106 +1,116 @@
-//! Two times compared: "was it warmer at noon or in the evening?", "did she play longer on Monday than on Tuesday?".
+//! Compares two times: "was it warmer at noon or in the evening?", "did she play longer on Monday than on Tuesday?".
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::language::english::question::{Ask, Scale};
-use crate::language::english::time::{length, on_day, time_phrases};
-use crate::recall::answerers::amounts::is_in_unit;
+use crate::language::english::question::{AnswerKind, Comparison};
+use crate::language::english::time::{say_day, say_length, time_phrases};
+use crate::recall::answerers::amounts::has_unit_class_of;
 use crate::recall::answerers::order::main_noun;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::list;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::corrections::stated;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::answerers::quote::join_list;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::word_similarity;
+use crate::recall::corrections::stated_quantities;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// Events of one of the two times that are looked at.
-const EVENTS: usize = 200;
-/// How much of the question an event holds whose length is compared.
-const SAYS_IT: f32 = 0.5;
-/// From here an event tells of the thing whose value is compared.
-const SAME_THING: f32 = 0.6;
-/// A reading lies at most so far from the moment that is named.
-const NEAR: Duration = Duration::from_secs(3_600);
+/// Maximum number of events that are read for each of the two times.
+const MAX_SIDE_EVENTS: usize = 200;
+/// Minimum coverage of the question by an event whose duration is compared.
+const MIN_EVENT_COVERAGE: f32 = 0.5;
+/// Minimum similarity of an event to the thing whose value is compared.
+const MIN_THING_SIMILARITY: f32 = 0.6;
+/// Maximum distance of a measured value from the named time.
+const MAX_READING_DISTANCE: Duration = Duration::from_secs(3_600);
 
 /// One of the two times, with its words.
-struct Side {
+struct ComparedTime {
     words: String,
     span: TimeSpan,
 }
 
-/// The time at which something was more, longer or more often, or whether it was so.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers at which time something was more, longer or more often, or whether it was.
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(scale) = question.asked.scale.as_ref().filter(|scale| scale.comparative) else { return Ok(None) };
-    if matches!(scale.of.as_str(), "price" | "weight") {
-        return of_things(pool, scale);
+    if matches!(scale.scale_noun.as_str(), "price" | "weight") {
+        return compare_things(pool, scale);
     }
-    if !matches!(question.ask(), Ask::Truth | Ask::Time | Ask::Thing | Ask::Description) {
+    if !matches!(question.ask(), AnswerKind::Truth | AnswerKind::Time | AnswerKind::Thing | AnswerKind::Description) {
         return Ok(None);
     }
-    let Some((first, second, than)) = sides(question) else { return by_day(pool, scale) };
-    let of_side = |side: &Side| match scale.of.as_str() {
-        "long" => lasted(pool, side.span),
-        "often" => counted(pool, side.span),
-        _ => measured(pool, side.span),
+    let Some((first, second, than)) = compared_times(question) else { return best_day(pool, scale) };
+    let of_side = |side: &ComparedTime| match scale.scale_noun.as_str() {
+        "long" => duration_within(pool, side.span),
+        "often" => count_within(pool, side.span),
+        _ => value_near(pool, side.span),
     };
     let (Some(one), Some(other)) = (of_side(&first)?, of_side(&second)?) else {
         // Neither yes nor no answers which of two times it was.
-        let untold = question.ask() == Ask::Truth && !than;
+        let untold = question.ask() == AnswerKind::Truth && !than;
         let none = || Candidate {
             signals: Signals::default(),
-            ..candidate(question, String::new(), Value::List(Vec::new()), Vec::new())
+            ..comparison_candidate(question, String::new(), CandidateValue::List(Vec::new()), Vec::new())
         };
         return Ok(untold.then(none));
     };
     if one.0.total_cmp(&other.0).is_eq() && !than {
         let text = format!("The same both times ({})", one.1);
-        return Ok(Some(candidate(question, text, Value::Text("same".into()), vec![one.2, other.2])));
+        return Ok(Some(comparison_candidate(
+            question,
+            text,
+            CandidateValue::Text("same".into()),
+            vec![one.2, other.2],
+        )));
     }
     let more = if scale.most { one.0 > other.0 } else { one.0 < other.0 };
-    let told = |side: &Side, value: &str| format!("{} {value}", side.words);
+    let told = |side: &ComparedTime, value: &str| format!("{} {value}", side.words);
     if than {
         let text =
             format!("{}: {}, {}.", if more { "Yes" } else { "No" }, told(&first, &one.1), told(&second, &other.1));
-        return Ok(Some(candidate(question, text, Value::Truth(more), vec![one.2, other.2])));
+        return Ok(Some(comparison_candidate(question, text, CandidateValue::Truth(more), vec![one.2, other.2])));
     }
     let ((chosen, own), (rest, others)) =
         if more { ((&first, &one), (&second, &other)) } else { ((&second, &other), (&first, &one)) };
     let text = format!("{}: {}, {}.", capitalised(&chosen.words), own.1, told(rest, &others.1));
-    let value = Value::Text(chosen.words.clone());
-    Ok(Some(candidate(question, text, value, vec![own.2.clone(), others.2.clone()])))
+    let value = CandidateValue::Text(chosen.words.clone());
+    Ok(Some(comparison_candidate(question, text, value, vec![own.2.clone(), others.2.clone()])))
 }
 
-fn candidate(question: &Question<'_>, text: String, value: Value, evidence: Vec<Found>) -> Candidate {
+fn comparison_candidate(
+    question: &Question<'_>,
+    text: String,
+    value: CandidateValue,
+    evidence: Vec<RetrievedEvent>,
+) -> Candidate {
     Candidate::computed(
         Layer::Episodes,
         text,
         value,
         evidence,
-        question.content.known().max(0.6),
+        question.content.known_share().max(0.6),
         "the two compared".into(),
     )
 }
 
-/// "Which was cheaper, the lamp or the clock?": by what was told last of the price or the weight of each.
-fn of_things(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+/// Answers "which was cheaper, the lamp or the clock?" by the latest told price or weight of each.
+fn compare_things(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let [.., first, second] = question.asked.alternatives.as_slice() else { return Ok(None) };
-    let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, Found)>, ReadError> {
+    let told = |range: &std::ops::Range<usize>| -> Result<Option<(f64, String, String, RetrievedEvent)>, ReadError> {
         let Some(mut noun) = main_noun(question.part(range)) else { return Ok(None) };
         let name = question.part(range).trim().to_owned();
         noun.range = noun.range.start + range.start..noun.range.end + range.start;
-        let mut events = pool.mentions(&noun, question.hard, true, EVENTS, &question.content)?;
+        let mut events = pool.events_mentioning(&noun, question.hard, true, MAX_SIDE_EVENTS, &question.content)?;
         events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
         // "Nine euros for a brush, can you believe it?" tells the price all the same.
         let amounts = events.into_iter().find_map(|found| {
-            let mut all = stated(&found.reading).into_iter();
-            let quantity = all.find(|quantity| is_in_unit(&scale.of, quantity, &found.reading))?;
+            let mut all = stated_quantities(&found.reading).into_iter();
+            let quantity = all.find(|quantity| has_unit_class_of(&scale.scale_noun, quantity, &found.reading))?;
             let text = found.reading.text(&quantity.range).to_owned();
             Some((quantity.value, text, found))
         });
@@ -109,52 +119,60 @@ fn of_things(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadEr
     let (Some(one), Some(other)) = (told(first)?, told(second)?) else { return Ok(None) };
     if one.0.total_cmp(&other.0).is_eq() {
         let text = format!("Both the same ({})", one.1);
-        return Ok(Some(candidate(question, text, Value::Text("same".into()), vec![one.3, other.3])));
+        return Ok(Some(comparison_candidate(
+            question,
+            text,
+            CandidateValue::Text("same".into()),
+            vec![one.3, other.3],
+        )));
     }
     let (chosen, rest) = if scale.most == (one.0 > other.0) { (one, other) } else { (other, one) };
     let text = format!("{}: {}, {} {}.", capitalised(&chosen.2), chosen.1, rest.2, rest.1);
-    Ok(Some(candidate(question, text, Value::Text(chosen.2), vec![chosen.3, rest.3])))
+    Ok(Some(comparison_candidate(question, text, CandidateValue::Text(chosen.2), vec![chosen.3, rest.3])))
 }
 
-/// "On which day did she play longer?": of the days on which it is told, the one with the most of it.
-fn by_day(pool: &Pool<'_>, scale: &Scale) -> Result<Option<Candidate>, ReadError> {
+/// Answers "on which day did she play longer?" with the day that has the most of it.
+fn best_day(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let day =
         question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "day" | "evening" | "night"));
-    if !day || !matches!(scale.of.as_str(), "long" | "often") {
+    if !day || !matches!(scale.scale_noun.as_str(), "long" | "often") {
         return Ok(None);
     }
     let zone = question.now.time_zone();
-    let mut days: BTreeMap<jiff::civil::Date, Vec<Found>> = BTreeMap::new();
-    for found in matching(pool, question.bound())? {
+    let mut days: BTreeMap<jiff::civil::Date, Vec<RetrievedEvent>> = BTreeMap::new();
+    for found in matching_events(pool, question.bound())? {
         days.entry(found.span().start.to_jiff().to_zoned(zone.clone()).date()).or_default().push(found);
     }
-    let lasting =
-        |all: &[Found]| -> Duration { all.iter().map(|found| found.span().end.since(found.span().start)).sum() };
-    let value = |all: &[Found]| if scale.of == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) };
-    let mut rated: Vec<(Duration, Vec<Found>)> = days.into_values().map(|all| (value(&all), all)).collect();
+    let lasting = |all: &[RetrievedEvent]| -> Duration {
+        all.iter().map(|found| found.span().end.since(found.span().start)).sum()
+    };
+    let value = |all: &[RetrievedEvent]| {
+        if scale.scale_noun == "long" { lasting(all) } else { Duration::from_secs(all.len() as u64) }
+    };
+    let mut rated: Vec<(Duration, Vec<RetrievedEvent>)> = days.into_values().map(|all| (value(&all), all)).collect();
     rated.sort_by_key(|(value, _)| if scale.most { u64::MAX - value.as_secs() } else { value.as_secs() });
     let [(most, _), (next, _), ..] = rated.as_slice() else { return Ok(None) };
     if most == next || most.max(next).is_zero() {
         return Ok(None);
     }
-    let told = |(value, all): &(Duration, Vec<Found>)| {
-        let value = if scale.of == "long" { length(*value) } else { format!("{} times", value.as_secs()) };
-        let day = all.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
+    let told = |(value, all): &(Duration, Vec<RetrievedEvent>)| {
+        let value = if scale.scale_noun == "long" { say_length(*value) } else { format!("{} times", value.as_secs()) };
+        let day = all.first().map_or(String::new(), |found| say_day(found.span().start, &question.now));
         format!("{day} {value}")
     };
     let all: Vec<String> = rated.iter().take(2).map(told).collect();
-    let day = rated[0].1.first().map_or(String::new(), |found| on_day(found.span().start, &question.now));
-    let text = format!("{}: {}.", capitalised(&day), list(&all));
+    let day = rated[0].1.first().map_or(String::new(), |found| say_day(found.span().start, &question.now));
+    let text = format!("{}: {}.", capitalised(&day), join_list(&all));
     let evidence = rated.into_iter().take(2).filter_map(|(_, all)| all.into_iter().next()).collect();
-    Ok(Some(candidate(question, text, Value::Text(day), evidence)))
+    Ok(Some(comparison_candidate(question, text, CandidateValue::Text(day), evidence)))
 }
 
-/// The two times that "or" or "than" joins.
-fn sides(question: &Question<'_>) -> Option<(Side, Side, bool)> {
+/// Returns the two times that "or" or "than" joins.
+fn compared_times(question: &Question<'_>) -> Option<(ComparedTime, ComparedTime, bool)> {
     let words = &question.asked.words;
     let joint = words.iter().rposition(|word| matches!(word.text.as_str(), "or" | "than"))?;
-    let than = words[joint].is("than");
+    let than = words[joint].has_text("than");
     let (before, behind) = (words[joint].range.start, words[joint].range.end);
     let own = |from: usize, to: usize| {
         let mut inside =
@@ -186,15 +204,15 @@ fn sides(question: &Question<'_>) -> Option<(Side, Side, bool)> {
     let side = |phrase: Option<&crate::language::english::time::TimePhrase>,
                 text: &str,
                 date: Option<TimeSpan>|
-     -> Option<Side> {
+     -> Option<ComparedTime> {
         match phrase.filter(|phrase| phrase.has_date || date.is_none()) {
-            Some(phrase) => Some(Side { words: question.part(&phrase.range).to_owned(), span: phrase.named }),
+            Some(phrase) => Some(ComparedTime { words: question.part(&phrase.range).to_owned(), span: phrase.named }),
             None => {
                 let words = match phrase {
                     Some(phrase) => question.part(&phrase.range).to_owned(),
                     None => last_words(text)?,
                 };
-                Some(Side { span: within(&words, date)?, words })
+                Some(ComparedTime { span: within(&words, date)?, words })
             }
         }
     };
@@ -204,51 +222,58 @@ fn sides(question: &Question<'_>) -> Option<(Side, Side, bool)> {
     (first.span != second.span).then_some((first, second, than))
 }
 
-type Compared = Option<(f64, String, Found)>;
+type ComparedValue = Option<(f64, String, RetrievedEvent)>;
 
-/// How long what is asked about lasted inside a time.
-fn lasted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
-    let events = matching(pool, Some(span))?;
+/// Returns how long the event in question lasted within a time span.
+fn duration_within(pool: &EventPool<'_>, span: TimeSpan) -> Result<ComparedValue, ReadError> {
+    let events = matching_events(pool, Some(span))?;
     let total: Duration = events.iter().map(|found| found.span().end.since(found.span().start)).sum();
     let Some(found) = events.into_iter().find(|found| found.span().end > found.span().start) else { return Ok(None) };
-    Ok(Some((total.as_secs_f64(), length(total), found)))
+    Ok(Some((total.as_secs_f64(), say_length(total), found)))
 }
 
-/// How often what is asked about happened inside a time.
+/// Returns how often the event in question happened within a time span.
 #[expect(clippy::cast_precision_loss, reason = "a count of events")]
-fn counted(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
-    let events = matching(pool, Some(span))?;
+fn count_within(pool: &EventPool<'_>, span: TimeSpan) -> Result<ComparedValue, ReadError> {
+    let events = matching_events(pool, Some(span))?;
     let count = events.len();
     Ok(events.into_iter().next().map(|found| (count as f64, format!("{count} times"), found)))
 }
 
-/// The events inside a time, or the latest, that are what the question speaks of.
-fn matching(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Found>, ReadError> {
+/// Returns the matching events within a time span, or the latest ones.
+fn matching_events(pool: &EventPool<'_>, span: Option<TimeSpan>) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all = pool.listing(span, None, Vec::new(), span.is_none(), EVENTS, &question.content)?;
+    let mut all =
+        pool.events_in_time_order(span, None, Vec::new(), span.is_none(), MAX_SIDE_EVENTS, &question.content)?;
     all.retain(|found| !found.reading.only_asks() && found.reading.event.kind != Kind::Text);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
     all.retain(|found| {
-        found.coverage.of_content >= SAYS_IT.min(most).max(0.3) && found.coverage.of_content >= most - 0.1
+        found.coverage.of_content >= MIN_EVENT_COVERAGE.min(most).max(0.3) && found.coverage.of_content >= most - 0.1
     });
     Ok(all)
 }
 
-/// The value that was told of the thing nearest to a time.
-fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
+/// Returns the told value of the thing nearest to a time.
+fn value_near(pool: &EventPool<'_>, span: TimeSpan) -> Result<ComparedValue, ReadError> {
     let question = pool.question;
     let Some(thing) = question.asked.clause.subject.as_ref().or(question.named.first()) else { return Ok(None) };
     let middle = span.start.saturating_add(span.end.since(span.start) / 2);
-    let wide = TimeSpan { start: span.start.saturating_sub(NEAR), end: span.end.saturating_add(NEAR) };
-    let mut rated: Vec<(u8, Duration, f64, String, Found)> = Vec::new();
-    for found in pool.listing(Some(wide), None, Vec::new(), false, EVENTS, &question.content)? {
+    let wide = TimeSpan {
+        start: span.start.saturating_sub(MAX_READING_DISTANCE),
+        end: span.end.saturating_add(MAX_READING_DISTANCE),
+    };
+    let mut rated: Vec<(u8, Duration, f64, String, RetrievedEvent)> = Vec::new();
+    for found in pool.events_in_time_order(Some(wide), None, Vec::new(), false, MAX_SIDE_EVENTS, &question.content)? {
         if found.reading.only_asks() {
             continue;
         }
-        let of_thing = best_in(thing, &found.reading) >= SAME_THING;
-        let owner = thing.owner.as_deref().is_some_and(|owner| best_in(owner, &found.reading) >= SAME_THING);
+        let of_thing = best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY;
+        let owner = thing
+            .owner
+            .as_deref()
+            .is_some_and(|owner| best_phrase_similarity(owner, &found.reading) >= MIN_THING_SIMILARITY);
         for quantity in found.reading.quantities() {
-            let own = measures(&thing.head, &quantity) || of_thing && is_value(&thing.head, &found, &quantity);
+            let own = can_measure(&thing.head, &quantity) || of_thing && is_value_of(&thing.head, &found, &quantity);
             let rank = match (own, of_thing, owner) {
                 (true, true, _) => 0,
                 (true, _, true) => 1,
@@ -267,16 +292,16 @@ fn measured(pool: &Pool<'_>, span: TimeSpan) -> Result<Compared, ReadError> {
     Ok(rated.into_iter().next().map(|(_, _, value, text, found)| (value, text, found)))
 }
 
-/// Whether a number stands right behind what it is the value of: "blood sugar: 6.1", "the pressure is 2.1".
-fn is_value(head: &str, found: &Found, quantity: &Quantity) -> bool {
+/// Returns whether a number directly follows what it is the value of: "blood sugar: 6.1", "the pressure is 2.1".
+fn is_value_of(head: &str, found: &RetrievedEvent, quantity: &Quantity) -> bool {
     let before = found.reading.event.text.get(..quantity.range.start).unwrap_or_default();
     let before = before.trim_end().trim_end_matches(':').trim_end();
     let mut words = before.rsplit(' ').skip_while(|word| matches!(*word, "is" | "was" | "of" | "at" | "now" | "by"));
-    words.next().is_some_and(|word| word_likeness(head, &word.to_lowercase()) >= 0.9)
+    words.next().is_some_and(|word| word_similarity(head, &word.to_lowercase()) >= 0.9)
 }
 
-/// Whether a number can be a value of what a word names.
-fn measures(head: &str, quantity: &Quantity) -> bool {
+/// Returns whether a number can be a value of what a word names.
+fn can_measure(head: &str, quantity: &Quantity) -> bool {
     let degrees = matches!(quantity.unit.as_str(), "degree" | "°" | "c" | "°c" | "celsius");
     let plain = quantity.unit.is_empty() || quantity.unit == "now" || quantity.unit == "again";
     match head {
@@ -286,8 +311,8 @@ fn measures(head: &str, quantity: &Quantity) -> bool {
         }
         "battery" | "charge" => quantity.unit == "%",
         _ => {
-            word_likeness(head, &quantity.unit) >= 0.9
-                || quantity.of.split(' ').any(|word| word_likeness(head, word) >= 0.9)
+            word_similarity(head, &quantity.unit) >= 0.9
+                || quantity.measured.split(' ').any(|word| word_similarity(head, word) >= 0.9)
         }
     }
 }

@@ -1,33 +1,37 @@
-//! How often something happened, how many there are: distinct events of one thing under the question's bounds.
+//! Answers how often something happened, or how many there are: distinct events of one thing within the question's
+//! bounds.
 
 use std::collections::BTreeSet;
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
-use crate::language::english::time::{Tense, moment};
+use crate::language::english::question::AnswerKind;
+use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::numbers;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::{verb_likeness, word_likeness};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, LISTED, Pool};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, MAX_THING_EVENTS, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
+use crate::recall::reading::{ParsedEvent, arguments};
 use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
-/// Events of no session closer than this are one occurrence where they tell the same.
-const ONE_OCCURRENCE: std::time::Duration = std::time::Duration::from_secs(20);
-/// What is seen again within this time was there all the while.
-const CONTINUED: std::time::Duration = std::time::Duration::from_secs(8);
-/// How much of a question an event holds that tells how often.
-const TOLD: f32 = 0.45;
-/// From here two words may mean the same.
-const ALIKE: f32 = 0.5;
+/// Longest gap between equal events of one occurrence, if they belong to no session.
+const MAX_OCCURRENCE_GAP: std::time::Duration = std::time::Duration::from_secs(20);
+/// Longest gap between sightings of one continuous presence.
+const MAX_SIGHTING_GAP: std::time::Duration = std::time::Duration::from_secs(8);
+/// Minimum coverage of the question by an event that states how often.
+const MIN_FREQUENCY_COVERAGE: f32 = 0.45;
+/// Minimum similarity of two words with one meaning.
+const MIN_WORD_SIMILARITY: f32 = 0.5;
 
-/// The number that a question asks for.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the number that a question asks for.
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "How many books did she bring?": a number that was told with the thing.
-    if question.ask() == Ask::Count
+    if question.ask() == AnswerKind::Count
         && let Some(class) = &question.asked.class
         && !is_period(&class.head)
         && let Some(found) = numbers::answer(pool, pooled, &class.head)
@@ -40,40 +44,41 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
     if let Some(found) = told_frequency(question, pooled) {
         return Ok(Some(found));
     }
-    let events = matching(pool, pooled)?;
-    if events.iter().all(|found| !holds_counted(question, &found.reading))
-        || events.iter().all(|found| is_of_several(question, &found.reading))
+    let events = counted_events(pool, pooled)?;
+    if events.iter().all(|found| !names_counted(question, &found.reading))
+        || events.iter().all(|found| names_several(question, &found.reading))
     {
         return Ok(None);
     }
     let Some(first) = events.first().cloned() else { return Ok(None) };
     let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
     let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
-    let groups = occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
+    let groups = distinct_occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
     let mut count = groups.len();
     let mut groups = groups;
     let mut events = events;
-    // What is seen of a place is counted by the visits to it.
+    // Sightings of a place are counted by visits.
     if !by_name
         && period.is_none()
-        && question.ask() == Ask::Times
-        && let Some(visits) = pool.visits(&events.iter().collect::<Vec<_>>())?
+        && question.ask() == AnswerKind::Times
+        && let Some(visits) = pool.counted_visits(&events.iter().collect::<Vec<_>>())?
     {
         groups = visits.iter().map(|visit| visit.span).collect();
         count = groups.len();
         let shown: Vec<crate::EventId> = visits.iter().map(|visit| visit.event.id).collect();
-        events = crate::recall::pool::merged(pool.read(&shown, &question.content)?, events);
+        events = crate::recall::pool::merge(pool.read(&shown, &question.content)?, events);
     }
-    let begins: Vec<String> = groups.iter().take(5).map(|span| moment(span.start, &question.now)).collect();
+    let begins: Vec<String> = groups.iter().take(5).map(|span| say_moment(span.start, &question.now)).collect();
     let text = match question.ask() {
-        Ask::Times if period.is_none() => {
+        AnswerKind::Times if period.is_none() => {
             format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" })
         }
         _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
     };
-    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
+    let thing =
+        question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
-    let value = Value::Number(count as f64, String::new());
+    let value = CandidateValue::Number(count as f64, String::new());
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
@@ -84,24 +89,28 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Opt
             margin: 1.0,
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
-        evidence: best_first(events),
+        evidence: order_told_by_relevance(events),
         confidence: 0.0,
         reason: format!("{count} separate events"),
     }))
 }
 
-/// "For three nights", for how many nights somebody stayed.
-fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    let class = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && is_period(&class.head))?;
-    if question.is_bounded() {
+/// Answers for how many nights or days something lasted: "for three nights".
+fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    let class =
+        question.asked.class.as_ref().filter(|class| question.ask() == AnswerKind::Count && is_period(&class.head))?;
+    if question.has_time_bound() {
         return None;
     }
-    let told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
+    let told =
+        pooled.iter().filter(|found| found.coverage.of_content >= MIN_FREQUENCY_COVERAGE && !found.reading.only_asks());
     let (quantity, found) = told
         .filter(|found| {
-            question.named.iter().all(|thing| best_in(thing, &found.reading) >= ALIKE || thing.head == class.head)
+            question.named.iter().all(|thing| {
+                best_phrase_similarity(thing, &found.reading) >= MIN_WORD_SIMILARITY || thing.head == class.head
+            })
         })
         .find_map(|found| {
             let mut all = found.reading.quantities().into_iter();
@@ -111,14 +120,14 @@ fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> 
     Some(Candidate {
         layer: Layer::Episodes,
         text: super::places::capitalised(&text),
-        value: Value::Number(quantity.value, quantity.unit),
+        value: CandidateValue::Number(quantity.value, quantity.unit),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -126,24 +135,25 @@ fn told_periods(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> 
     })
 }
 
-/// "Three times a day", for how often something is done or is to be done.
-fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    if question.ask() != Ask::Times || question.tense == Tense::Past || question.is_bounded() {
+/// Answers how often something is done or is to be done: "three times a day".
+fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    if question.ask() != AnswerKind::Times || question.tense == Tense::Past || question.has_time_bound() {
         return None;
     }
-    let mut told = pooled.iter().filter(|found| found.coverage.of_content >= TOLD && !found.reading.only_asks());
+    let mut told =
+        pooled.iter().filter(|found| found.coverage.of_content >= MIN_FREQUENCY_COVERAGE && !found.reading.only_asks());
     let (text, found) = told.find_map(|found| frequency_in(&found.reading.event.text).map(|text| (text, found)))?;
     Some(Candidate {
         layer: Layer::Episodes,
         text: super::places::capitalised(&text),
-        value: Value::Text(text),
+        value: CandidateValue::Text(text),
         signals: Signals {
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
@@ -151,7 +161,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate
     })
 }
 
-/// "Three times a day", "once or twice a year", "every Tuesday": the first such words of a text.
+/// Returns the first frequency in a text: "three times a day", "once or twice a year", "every Tuesday".
 fn frequency_in(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let bare = |at: usize| -> String {
@@ -189,56 +199,66 @@ fn frequency_in(text: &str) -> Option<String> {
     })
 }
 
-/// What was only said of it, in the order in which the search finds it; what was perceived stays in order of time.
-fn best_first(mut events: Vec<Found>) -> Vec<Found> {
+/// Orders told events by their relevance. Perceived events stay in time order.
+fn order_told_by_relevance(mut events: Vec<RetrievedEvent>) -> Vec<RetrievedEvent> {
     if events.iter().all(|found| found.reading.event.kind == crate::Kind::Text) {
         events.sort_by(|a, b| b.score.total_cmp(&a.score));
     }
     events
 }
 
-/// Whether an event may tell of one of what is counted: it names one, does what the word means ("how many moves?"), or somebody acts
-/// in it where people are counted. Of what an event does not speak there are not some because something happened.
-pub(super) fn holds_counted(question: &Question<'_>, reading: &Reading) -> bool {
-    let counted = question.asked.class.as_ref().filter(|class| question.ask() == Ask::Count && !is_period(&class.head));
+/// Returns whether an event can report one of the counted things: it names one, does what the word means ("how many
+/// moves?"), or a person acts in it where people are counted.
+pub(super) fn names_counted(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let counted =
+        question.asked.class.as_ref().filter(|class| question.ask() == AnswerKind::Count && !is_period(&class.head));
     let Some(head) = counted.map(|class| class.head.as_str()) else { return true };
     let is_one = |lemma: &str| {
-        word_likeness(head, lemma) >= ALIKE || lexicon::is_a_as(lemma, head, PartOfSpeech::Noun).is_some()
+        word_similarity(head, lemma) >= MIN_WORD_SIMILARITY
+            || lexicon::is_a_as(lemma, head, PartOfSpeech::Noun).is_some()
     };
     let acts =
         || lexicon::category(head, PartOfSpeech::Noun) == Some(Category::Person) && reading.event.entity.is_some();
     reading.lemmas.iter().any(|(lemma, _)| is_one(lemma)) || acts()
 }
 
-/// Whether an event speaks of several of what is counted without saying how many: "she puts the passports away".
-fn is_of_several(question: &Question<'_>, reading: &Reading) -> bool {
-    let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == Ask::Count) else { return false };
-    let own = reading.clauses().flat_map(arguments).filter(|noun| word_likeness(&class.head, &noun.head) >= ALIKE);
+/// Returns whether an event names several of the counted things without their number: "she puts the passports away".
+fn names_several(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
+        return false;
+    };
+    let own = reading
+        .clauses()
+        .flat_map(arguments)
+        .filter(|noun| word_similarity(&class.head, &noun.head) >= MIN_WORD_SIMILARITY);
     let mut own = own.peekable();
     own.peek().is_some() && own.all(|noun| noun.plural && noun.number.is_none())
 }
 
-/// The events that are counted: of the named thing, and of what the verb says where events of it say different things.
-pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+/// Returns the events to count: those of the named thing, selected by the verb if they differ.
+pub(in crate::recall) fn counted_events(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let bound = question.bound();
-    let mut events: Vec<Found> = Vec::new();
+    let mut events: Vec<RetrievedEvent> = Vec::new();
     let mut by_name = false;
     for thing in question.named.iter().take(3) {
         if pool.entity(thing).is_some() {
-            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+            events = pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
             by_name = true;
             break;
         }
     }
     if !by_name {
         if let Some(thing) = question.named.first() {
-            events = pool.about(thing, bound, false, LISTED, &question.content)?;
+            events = pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
         }
-        events = crate::recall::pool::merged(events, pooled.to_vec());
+        events = crate::recall::pool::merge(events, pooled.to_vec());
     }
     events.retain(|found| !found.reading.only_asks());
-    let rank = |found: &Found| found.coverage.of_content;
+    let rank = |found: &RetrievedEvent| found.coverage.of_content;
     let best = events.iter().map(rank).fold(0.0, f32::max);
     let seen = events.iter().any(|found| found.reading.event.kind == crate::Kind::Caption);
     let least = if by_name {
@@ -249,11 +269,11 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
         (best - 0.1).max(0.45)
     };
     events.retain(|found| rank(found) >= least);
-    // Of several things that are told of it, what is nearest to the verb is counted.
+    // Of several deeds, the one most similar to the verb is counted.
     if by_name && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) {
-        let near = |found: &Found| {
+        let near = |found: &RetrievedEvent| {
             let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.map(|told| verb_likeness(verb, told)).fold(0.0, f32::max)
+            told.map(|told| verb_similarity(verb, told)).fold(0.0, f32::max)
         };
         let most = events.iter().map(near).fold(0.0, f32::max);
         if most >= 0.6 {
@@ -264,15 +284,20 @@ pub(in crate::recall) fn matching(pool: &Pool<'_>, pooled: &[Found]) -> Result<V
     Ok(events)
 }
 
-/// The separate occurrences among events in order of time: those of one session are one, and so are equal ones that
-/// touch.
-fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>, by_name: bool) -> Vec<TimeSpan> {
+/// Returns the distinct occurrences among events in time order. Events of one session are one occurrence, and so are
+/// equal ones that touch.
+fn distinct_occurrences(
+    events: &[RetrievedEvent],
+    zone: &jiff::tz::TimeZone,
+    period: Option<&str>,
+    by_name: bool,
+) -> Vec<TimeSpan> {
     let mut groups: Vec<TimeSpan> = Vec::new();
     let mut keys: BTreeSet<String> = BTreeSet::new();
     for found in events {
         let span = found.span();
         let key = match period {
-            Some(_) => Some(day(span.start, zone)),
+            Some(_) => Some(date_text(span.start, zone)),
             None => found.reading.event.attributes.get("session").and_then(Attribute::as_text).map(str::to_owned),
         };
         if let Some(key) = key {
@@ -281,19 +306,19 @@ fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>
             }
             continue;
         }
-        // Tracked movements of one thing are told one by one, each with its end; what has no length may be told twice.
-        // What is seen goes on from one picture to the next.
+        // Tracked movements are reported one by one, each with its end. Events without length may be duplicates.
+        // A sighting continues from one picture to the next.
         let seen = !by_name
             && matches!(
                 found.reading.event.kind,
                 crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound
             );
-        let goes_on = seen && groups.last().is_some_and(|last| span.start.since(last.end) <= CONTINUED);
+        let goes_on = seen && groups.last().is_some_and(|last| span.start.since(last.end) <= MAX_SIGHTING_GAP);
         let again = goes_on
             || span.start == span.end
                 && groups
                     .last()
-                    .is_some_and(|last| span.start.since(last.end) <= ONE_OCCURRENCE && last.start == last.end);
+                    .is_some_and(|last| span.start.since(last.end) <= MAX_OCCURRENCE_GAP && last.start == last.end);
         match groups.last_mut().filter(|_| again) {
             Some(last) => last.end = last.end.max(span.end),
             None => groups.push(span),
@@ -302,12 +327,12 @@ fn occurrences(events: &[Found], zone: &jiff::tz::TimeZone, period: Option<&str>
     groups
 }
 
-fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
+fn date_text(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
     at.to_jiff().to_zoned(zone.clone()).date().to_string()
 }
 
-/// Whether units of time are counted, which are no events: "how many weeks passed?".
-pub(super) fn is_length(question: &Question<'_>) -> bool {
+/// Returns whether units of time are counted and not events: "how many weeks passed?".
+pub(super) fn asks_time_units(question: &Question<'_>) -> bool {
     question.asked.class.as_ref().is_some_and(|class| {
         !is_period(&class.head) && lexicon::is_a_as(&class.head, "time_unit", PartOfSpeech::Noun).is_some()
     })

@@ -1,25 +1,27 @@
-//! What was learnt: where something is, who did something last, what something is like.
+//! Answers from facts: where something is, who did something last, what something is like.
 //!
-//! Facts answer only questions whose whole wording their rules understand. The events that a fact goes back to are its
-//! evidence, newest first.
+//! Facts answer only questions that the rules parse completely. The evidence is the events of the fact, newest first.
 
 use jiff::Zoned;
 
 use crate::index::{Holding, is_stop_word, words};
-use crate::language::english::time::moment;
+use crate::language::english::time::say_moment;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::pool::Pool;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::pool::EventPool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};
 use crate::{EventId, ReadError, Timestamp};
 
-/// Events of a subject among which one is looked for that is not learnt yet.
-const LATELY: usize = 64;
-/// Most events that one fact is shown with.
-const SHOWN_EVENTS: usize = 3;
+/// Maximum number of events of a subject that are searched for one which nothing was learnt from yet.
+const MAX_RECENT_EVENTS: usize = 64;
+/// Maximum number of events that are shown as evidence of one fact.
+const MAX_FACT_EVENTS: usize = 3;
 
-/// An answer from facts.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> Result<Option<Candidate>, ReadError> {
+/// Answers from facts.
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    degraded: &mut Vec<String>,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(learnt) = pool.reader.learnt() else { return Ok(None) };
     if question.asked.cue.is_some() {
@@ -39,21 +41,23 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
     let Some(found) = learnt.facts().answer(&asked, bound, at, &called) else { return Ok(None) };
     let mut ids: Vec<EventId> = Vec::new();
     for fact in &found.facts {
-        for id in fact.evidence.iter().rev().take(SHOWN_EVENTS) {
+        for id in fact.evidence.iter().rev().take(MAX_FACT_EVENTS) {
             if !ids.contains(id) {
                 ids.push(*id);
             }
         }
     }
     let evidence = pool.read(&ids, &question.content)?;
-    // What was hidden since is not to be seen, and the fact with it.
+    // A fact without visible evidence is hidden too.
     if evidence.len() < ids.len() || evidence.is_empty() {
         return Ok(None);
     }
-    let text = learnt.with_names(&in_words(&asked, &found, bound.is_some(), &question.now));
+    let text = learnt.with_names(&describe_facts(&asked, &found, bound.is_some(), &question.now));
     let value = match &asked.ask {
-        Ask::State { state, .. } => Value::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state))),
-        _ => Value::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
+        Ask::State { state, .. } => {
+            CandidateValue::Truth(found.facts.iter().all(|fact| same_state(&fact.value, state)))
+        }
+        _ => CandidateValue::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
     };
     let told = found.facts[0].last;
     let least = found.facts.iter().map(|fact| fact.weight).min().unwrap_or(1);
@@ -69,33 +73,33 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, degraded: &mut Vec<String>) -> 
             margin: if found.facts.len() == 1 { 1.0 } else { 0.0 },
             fits: 1.0,
             thing: if found.precise { 1.0 } else { 0.5 },
-            // A fact is one statement: words that only other events mean say nothing of it.
-            known: question.content.known_literally(),
+            // A fact is one statement: synonyms found in other events do not count.
+            known: question.content.literally_known_share(),
         },
         evidence,
         confidence: 0.0,
-        reason: format!("a fact that was learnt, told {}", moment(told, &question.now)),
+        reason: format!("a fact that was learnt, told {}", say_moment(told, &question.now)),
     }))
 }
 
-/// Whether an event that nothing was learnt from yet speaks of the subject: what it says is newer than any fact.
-fn is_outdated(pool: &Pool<'_>, subject: &str, learnt: EventId) -> bool {
+/// Returns whether a newer event about the subject exists that nothing was learnt from yet.
+fn is_outdated(pool: &EventPool<'_>, subject: &str, learnt: EventId) -> bool {
     let groups = words(subject).filter(|word| !is_stop_word(word)).map(|word| vec![word]).collect();
-    let newest = Holding { groups, latest: true, limit: LATELY, ..Holding::default() };
+    let newest = Holding { groups, latest: true, limit: MAX_RECENT_EVENTS, ..Holding::default() };
     pool.reader.search().holding(&newest).into_iter().any(|event| event > learnt)
 }
 
-fn in_words(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {
+fn describe_facts(asked: &FactQuestion, found: &FactsFound, bounded: bool, now: &Zoned) -> String {
     if matches!(asked.ask, Ask::Relation(_)) {
         let values: Vec<&str> = found.facts.iter().map(|fact| fact.value.as_str()).collect();
         let first = &found.facts[0];
         return format!("{}: {}", capitalised(&first.subject), values.join(", "));
     }
-    let sentences: Vec<String> = found.facts.iter().map(|fact| sentence(asked, fact, bounded, now)).collect();
+    let sentences: Vec<String> = found.facts.iter().map(|fact| fact_sentence(asked, fact, bounded, now)).collect();
     sentences.join("; ")
 }
 
-fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
+fn fact_sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> String {
     let at = Timestamp::from(now.timestamp());
     let over = fact.until.is_some_and(|until| until <= at);
     let plural = fact.subject.rsplit(' ').next().is_some_and(|last| last.ends_with('s') && !last.ends_with("ss"))
@@ -111,16 +115,16 @@ fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> St
     let until = fact
         .until
         .filter(|until| *until <= at)
-        .map(|until| format!(", until {}", moment(until, now).trim_start_matches("on ")));
+        .map(|until| format!(", until {}", say_moment(until, now).trim_start_matches("on ")));
     let until = until.unwrap_or_default();
     match &asked.ask {
         Ask::Who(_) => {
             let place = fact.place.as_deref().map(|place| format!(" {place}")).unwrap_or_default();
-            format!("{}{place}, {}", capitalised(&fact.value), moment(fact.last, now))
+            format!("{}{place}, {}", capitalised(&fact.value), say_moment(fact.last, now))
         }
         Ask::When(..) => {
             let who = if fact.value.is_empty() { String::new() } else { format!(" by {}", fact.value) };
-            format!("{}{who}", capitalised(&moment(fact.last, now)))
+            format!("{}{who}", capitalised(&say_moment(fact.last, now)))
         }
         Ask::State { state, .. } => {
             let yes = if same_state(&fact.value, state) { "Yes" } else { "No" };
@@ -132,7 +136,7 @@ fn sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) -> St
     }
 }
 
-/// "The blue mug", "Anna", "Anna's mug".
+/// Returns a subject with its article: "The blue mug", "Anna", "Anna's mug".
 fn with_article(subject: &str) -> String {
     let name = subject.split(' ').next().is_some_and(|first| first.starts_with(char::is_uppercase));
     if name { subject.to_owned() } else { format!("the {subject}") }

@@ -1,46 +1,49 @@
-//! What somebody must not eat, drink or take: what was told to harm them.
+//! Answers what somebody must not eat, drink or take: what was told to harm them.
 
-use crate::language::english::closed::{HARMFUL, INDEFINITE, is_one_of};
+use crate::language::english::closed::{HARM_WORDS, INDEFINITE_PRONOUNS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::quote;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::answerers::quote::quotation;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
-/// Texts of and about a person that are gone through, the latest first.
-const TEXTS: usize = 200;
-/// Below this somebody else is meant.
-const SAME_PERSON: f32 = 0.7;
-/// Below this something else is meant.
-const SAME_THING: f32 = 0.6;
+/// Maximum number of texts by and about a person that are read, the latest first.
+const MAX_PERSON_TEXTS: usize = 200;
+/// Similarity below which a phrase names another person.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
+/// Similarity below which a phrase names another thing.
+const MIN_THING_SIMILARITY: f32 = 0.6;
 
-/// Verbs of what a body can do with food.
-const TOLERATING: &[&str] = &["tolerate", "stand", "digest", "stomach", "bear", "eat", "drink"];
+/// Verbs for tolerating food.
+const TOLERANCE_VERBS: &[&str] = &["tolerate", "stand", "digest", "stomach", "bear", "eat", "drink"];
 
-/// "What must Ida not eat?", "may Ida have nuts?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "what must Ida not eat?" or "may Ida have nuts?".
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some((person, thing)) = asked(question) else { return Ok(None) };
-    let mut texts = merged(
-        pool.about(person, question.hard, true, TEXTS, &question.content)?,
-        pool.mentions(person, question.hard, true, TEXTS, &question.content)?,
+    let Some((person, thing)) = asked_person_and_food(question) else { return Ok(None) };
+    let mut texts = merge(
+        pool.events_about(person, question.hard, true, MAX_PERSON_TEXTS, &question.content)?,
+        pool.events_mentioning(person, question.hard, true, MAX_PERSON_TEXTS, &question.content)?,
     );
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
     texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let mut told: Vec<(String, Found)> = Vec::new();
+    let mut told: Vec<(String, RetrievedEvent)> = Vec::new();
     for found in texts {
-        for harm in found.reading.clauses().filter_map(|clause| harm(clause, person, &found.reading)) {
+        for harm in found.reading.clauses().filter_map(|clause| harmful_thing(clause, person, &found.reading)) {
             match thing {
                 Some(thing)
-                    if likeness(thing, harm, &found.reading).max(likeness(harm, thing, &found.reading))
-                        < SAME_THING => {}
-                _ => told.push((bare(harm, &found.reading), found.clone())),
+                    if phrase_similarity(thing, harm, &found.reading).max(phrase_similarity(
+                        harm,
+                        thing,
+                        &found.reading,
+                    )) < MIN_THING_SIMILARITY => {}
+                _ => told.push((phrase_in_lower_case(harm, &found.reading), found.clone())),
             }
         }
     }
@@ -49,51 +52,54 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     }
     told.dedup_by(|a, b| a.0.eq_ignore_ascii_case(&b.0));
     let (text, value) = match thing {
-        Some(_) => (format!("No: {}", quote(&told[0].1, question)), Value::Truth(false)),
+        Some(_) => (format!("No: {}", quotation(&told[0].1, question)), CandidateValue::Truth(false)),
         None => {
             let names: Vec<String> = told.iter().map(|(name, _)| name.clone()).collect();
-            (capitalised(&super::quote::list(&names)), Value::List(names))
+            (capitalised(&super::quote::join_list(&names)), CandidateValue::List(names))
         }
     };
     let evidence = told.into_iter().map(|(_, found)| found).collect();
-    let known = question.content.known().max(SAME_PERSON);
+    let known = question.content.known_share().max(MIN_PERSON_SIMILARITY);
     let reason = "what was told to harm them";
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, known, reason.into())))
 }
 
-/// Of whom it is asked what they must not have, or whether they may have something.
-fn asked<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q NounPhrase>)> {
+/// Returns the person of the question, and the food if it names one.
+fn asked_person_and_food<'q>(question: &'q Question<'_>) -> Option<(&'q NounPhrase, Option<&'q NounPhrase>)> {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.past && !verb.future)?;
     let takes = lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
-        || TOLERATING.contains(&verb.lemma.as_str())
+        || TOLERANCE_VERBS.contains(&verb.lemma.as_str())
         || matches!(verb.lemma.as_str(), "have" | "take");
     let person =
         clause.subject.as_ref().filter(|subject| takes && subject.kind == NounKind::Name && is_person(subject))?;
-    // What somebody does not eat at all, and not what they are not eating now.
+    // A general habit ("does not eat"), and not the present ("is not eating").
     let may = matches!(verb.modal.as_deref(), Some("can" | "may" | "could" | "must" | "should"))
-        || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.is_bounded();
+        || verb.modal.is_none() && !verb.progressive && !verb.perfect && !question.has_time_bound();
     match question.ask() {
-        Ask::Thing | Ask::Action if verb.negated && may => Some((person, None)),
-        Ask::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
+        AnswerKind::Thing | AnswerKind::Action if verb.negated && may => Some((person, None)),
+        AnswerKind::Truth if may && !verb.negated => Some((person, Some(clause.objects.first()?))),
         _ => None,
     }
 }
 
-/// What a clause says to harm a person: "nuts are poison for her", "she is allergic to nuts", "she gets a rash from nuts".
-fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Option<&'r NounPhrase> {
+/// Returns what a clause reports as harmful to a person: "nuts are poison for her", "she is allergic to nuts", "she
+/// gets a rash from nuts".
+fn harmful_thing<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r ParsedEvent) -> Option<&'r NounPhrase> {
     let verb = clause.verb.as_ref().filter(|verb| !verb.past)?;
-    let is_harm = |word: &str| HARMFUL.contains(&word);
+    let is_harm = |word: &str| HARM_WORDS.contains(&word);
     let of_speaker = reading
         .event
         .entity
         .as_deref()
-        .is_some_and(|entity| likeness(person, &name_phrase(entity), reading) >= SAME_PERSON);
+        .is_some_and(|entity| phrase_similarity(person, &name_phrase(entity), reading) >= MIN_PERSON_SIMILARITY);
     let is_them = |noun: &NounPhrase| {
-        noun.all().any(|noun| likeness(person, noun, reading) >= SAME_PERSON)
+        noun.coordinated().any(|noun| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY)
             || of_speaker && matches!(noun.head.as_str(), "i" | "me")
             || noun.is_pronoun()
-                && reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME_PERSON)
+                && reading
+                    .resolve(noun)
+                    .is_some_and(|noun| phrase_similarity(person, &noun, reading) >= MIN_PERSON_SIMILARITY)
     };
     let subject = clause.subject.as_ref()?;
     let said = clause.complements.iter().any(|(word, _)| is_harm(word)) || is_harm(&verb.lemma);
@@ -106,12 +112,13 @@ fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Op
     // "Milk does not agree with her", "she cannot stand milk".
     if verb.negated {
         let agrees = verb.lemma == "agree" && adjunct(&["with"]).is_some_and(is_them);
-        let stands = is_them(subject) && TOLERATING.contains(&verb.lemma.as_str());
+        let stands = is_them(subject) && TOLERANCE_VERBS.contains(&verb.lemma.as_str());
         // "She cannot have anything with milk."
         let object = clause.objects.first().filter(|_| stands);
-        let whole =
-            object.filter(|object| is_one_of(&object.head, INDEFINITE)).and_then(|_| adjunct(&["with", "of", "in"]));
-        let named = object.filter(|object| !object.is_pronoun() && !is_one_of(&object.head, INDEFINITE));
+        let whole = object
+            .filter(|object| is_one_of(&object.head, INDEFINITE_PRONOUNS))
+            .and_then(|_| adjunct(&["with", "of", "in"]));
+        let named = object.filter(|object| !object.is_pronoun() && !is_one_of(&object.head, INDEFINITE_PRONOUNS));
         return agrees.then_some(subject).or(whole).or(named);
     }
     if is_them(subject) && (said || noun) {
@@ -122,8 +129,8 @@ fn harm<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Reading) -> Op
     (for_them && (said || noun || bad) && !subject.is_pronoun()).then_some(subject)
 }
 
-/// A phrase in its own words, small unless it is a name.
-fn bare(noun: &NounPhrase, reading: &Reading) -> String {
+/// Returns a phrase in its own words, in lower case unless it is a name.
+fn phrase_in_lower_case(noun: &NounPhrase, reading: &ParsedEvent) -> String {
     let text = reading.phrase_text(noun);
     if noun.kind == NounKind::Name { text } else { text.to_lowercase() }
 }

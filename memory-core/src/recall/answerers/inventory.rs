@@ -1,48 +1,49 @@
-//! What does not work: every thing of which that was told last.
+//! Answers what is broken or who is ill: everything whose latest report says so.
 
 use crate::Kind;
 use crate::ReadError;
-use crate::language::english::question::Ask;
-use crate::language::english::states::{Scale, state};
+use crate::language::english::question::AnswerKind;
+use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::list;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::answerers::quote::join_list;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
-use crate::recall::stance::{predicate, stance};
+use crate::recall::stance::{asked_predicate, stance};
 
-/// Events that are gone through, the latest.
-const EVENTS: usize = 600;
-/// Most things that an answer lists.
-const LISTED: usize = 6;
-/// From here two phrases mean one thing.
-const SAME_THING: f32 = 0.8;
+/// Maximum number of events that are read, the latest ones.
+const MAX_EVENTS: usize = 600;
+/// Maximum number of things in an answer.
+const MAX_THINGS: usize = 6;
+/// Minimum similarity of two phrases for one thing.
+const MIN_THING_SIMILARITY: f32 = 0.8;
 
-/// "What is still broken?", "what hasn't been repaired yet?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "what is still broken?" or "what hasn't been repaired yet?".
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    if let Some(state) = asks_persons(question) {
-        return persons(pool, &state);
+    if let Some(state) = asked_state_of_persons(question) {
+        return persons_in_state(pool, &state);
     }
-    if !asks(question) {
+    if !asks_for_broken_things(question) {
         return Ok(None);
     }
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption, Kind::Entity];
-    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| (found.span().start, found.id()));
-    let mut known: Vec<(NounPhrase, Found)> = Vec::new();
-    let mut broken: Vec<(String, Found)> = Vec::new();
-    // The latest first: what is told of a thing before no longer holds.
+    let mut known: Vec<(NounPhrase, RetrievedEvent)> = Vec::new();
+    let mut broken: Vec<(String, RetrievedEvent)> = Vec::new();
+    // Latest first: earlier reports about a thing no longer hold.
     for found in events.iter().rev().filter(|found| !found.reading.only_asks()) {
         for clause in found.reading.clauses() {
-            for thing in things(clause) {
+            for thing in things_with_state(clause) {
                 let Some(thing) = found.reading.resolve(thing).filter(|thing| thing.kind == NounKind::Common) else {
                     continue;
                 };
                 let told = known.iter().any(|(other, at)| {
-                    likeness(other, &thing, &at.reading).max(likeness(&thing, other, &found.reading)) >= SAME_THING
+                    phrase_similarity(other, &thing, &at.reading).max(phrase_similarity(&thing, other, &found.reading))
+                        >= MIN_THING_SIMILARITY
                 });
                 if told || is_person(&thing) {
                     continue;
@@ -62,37 +63,39 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     if broken.is_empty() {
         return Ok(None);
     }
-    broken.truncate(LISTED);
+    broken.truncate(MAX_THINGS);
     broken.reverse();
     let names: Vec<String> = broken.iter().map(|(name, _)| name.clone()).collect();
-    let text = super::places::capitalised(&list(&names));
+    let text = super::places::capitalised(&join_list(&names));
     let evidence = broken.into_iter().map(|(_, found)| found).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text,
-        Value::List(names),
+        CandidateValue::List(names),
         evidence,
         1.0,
         "what was told last of each thing".into(),
     )))
 }
 
-/// "Who is ill?": every person of whom that was told last.
-fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
+/// Answers "who is ill?": the persons whose latest report says so.
+fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let kinds = vec![Kind::Text, Kind::State, Kind::Caption];
-    let mut events = pool.listing(question.bound(), None, kinds, true, EVENTS, &question.content)?;
+    let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let mut known: Vec<(NounPhrase, bool, Found)> = Vec::new();
+    let mut known: Vec<(NounPhrase, bool, RetrievedEvent)> = Vec::new();
     for found in events.iter().filter(|found| !found.reading.only_asks()) {
-        let subjects = found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::all);
+        let subjects =
+            found.reading.clauses().filter_map(|clause| clause.subject.as_ref()).flat_map(NounPhrase::coordinated);
         for noun in subjects {
             let owner = noun.owner.as_deref().unwrap_or(noun);
             let Some(person) = found.reading.resolve(owner).filter(|it| it.kind == NounKind::Name && is_person(it))
             else {
                 continue;
             };
-            if known.iter().any(|(other, ..)| likeness(other, &person, &found.reading) >= SAME_THING) {
+            if known.iter().any(|(other, ..)| phrase_similarity(other, &person, &found.reading) >= MIN_THING_SIMILARITY)
+            {
                 continue;
             }
             if let Some(holds) = stance(wanted, &person, &question.asked.clause, &found.reading) {
@@ -103,54 +106,55 @@ fn persons(pool: &Pool<'_>, wanted: &str) -> Result<Option<Candidate>, ReadError
     if known.is_empty() {
         return Ok(None);
     }
-    let held: Vec<&(NounPhrase, bool, Found)> = known.iter().filter(|(_, holds, _)| *holds).collect();
+    let held: Vec<&(NounPhrase, bool, RetrievedEvent)> = known.iter().filter(|(_, holds, _)| *holds).collect();
     let name = |person: &NounPhrase| super::places::capitalised(&person.lemmas().join(" "));
     let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
-    let text = if names.is_empty() { "Nobody".to_owned() } else { list(&names) };
+    let text = if names.is_empty() { "Nobody".to_owned() } else { join_list(&names) };
     let evidence = match held.is_empty() {
-        true => known.into_iter().map(|(.., found)| found).take(LISTED).collect(),
+        true => known.into_iter().map(|(.., found)| found).take(MAX_THINGS).collect(),
         false => held.into_iter().map(|(.., found)| found.clone()).collect(),
     };
     let reason = "what was told last of each person";
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(names), evidence, 1.0, reason.into())))
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(names), evidence, 1.0, reason.into())))
 }
 
-/// The state of persons for which a question asks, and for nothing else: "who is ill?", "who is still asleep?".
-fn asks_persons(question: &Question<'_>) -> Option<String> {
+/// Returns the state of persons that a question asks for and nothing else: "who is ill?", "who is still asleep?".
+fn asked_state_of_persons(question: &Question<'_>) -> Option<String> {
     let clause = &question.asked.clause;
     let is = clause
         .verb
         .as_ref()
         .is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated && !verb.past);
     let bare = clause.objects.is_empty() && clause.adjuncts.is_empty() && question.named.is_empty();
-    let wanted = predicate(clause, question).filter(|_| is && bare && question.ask() == Ask::Person)?;
-    state(&wanted).filter(|(scale, _)| matches!(scale, Scale::Well | Scale::Awake)).map(|_| wanted)
+    let wanted = asked_predicate(clause, question).filter(|_| is && bare && question.ask() == AnswerKind::Person)?;
+    state_of_word(&wanted).filter(|(scale, _)| matches!(scale, StateScale::Well | StateScale::Awake)).map(|_| wanted)
 }
 
-/// Whether a question asks which things do not work, and names none.
-fn asks(question: &Question<'_>) -> bool {
+/// Returns whether a question asks which things are broken and names none.
+fn asks_for_broken_things(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
     let nothing = question
         .named
         .iter()
         .all(|noun| matches!(noun.head.as_str(), "order" | "house" | "home" | "repair" | "moment"));
-    let open = question.ask() == Ask::Thing && question.asked.subject_is_asked && clause.objects.is_empty();
+    let open = question.ask() == AnswerKind::Thing && question.asked.subject_is_asked && clause.objects.is_empty();
     if !open || !nothing {
         return false;
     }
     let texts: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let out_of_order = texts.windows(3).any(|three| three == ["out", "of", "order"]);
-    let told = predicate(clause, question).and_then(|word| state(&word));
+    let told = asked_predicate(clause, question).and_then(|word| state_of_word(&word));
     // "What broke?" asks what happened.
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive || verb.negated);
-    let bad =
-        told.is_some_and(|(scale, works)| scale == Scale::Working && works == question.asked.negated_verb()) && is;
+    let bad = told
+        .is_some_and(|(scale, works)| scale == StateScale::Working && works == question.asked.has_negated_verb())
+        && is;
     // "What has to be repaired?"
     let due = clause.verb.as_ref().is_some_and(|verb| {
         verb.passive
             && !verb.negated
             && matches!(verb.modal.as_deref(), Some("must" | "should"))
-            && matches!(state(&verb.lemma), Some((Scale::Working, true)))
+            && matches!(state_of_word(&verb.lemma), Some((StateScale::Working, true)))
     });
     let needs = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "need")
         && texts
@@ -159,8 +163,8 @@ fn asks(question: &Question<'_>) -> bool {
     out_of_order || bad || due || needs
 }
 
-/// What a clause may say works or not: what it is about, if that does nothing to another thing, and what somebody can do nothing about.
-fn things(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
+/// Returns the things whose state a clause may report: an intransitive subject, and what somebody cannot deal with.
+fn things_with_state(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let about = clause.adjuncts.iter().filter(|adjunct| adjunct.preposition == "about").map(|adjunct| &adjunct.noun);
     let cannot = clause.verb.as_ref().is_some_and(|verb| verb.negated && verb.modal.is_some());
     let intransitive = clause.objects.is_empty();

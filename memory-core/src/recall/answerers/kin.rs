@@ -1,77 +1,79 @@
-//! Who is related to whom, as people call one another: who answers Oda with "…, Mother" is her child.
+//! Answers who is related to whom, from forms of address: a person who answers Oda with "…, Mother" is her child.
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::NounPhrase;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool};
-use crate::recall::reading::{Reading, name_phrase};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::reading::{ParsedEvent, name_phrase};
 use crate::{Kind, ReadError, TimeSpan};
 
-/// Texts of a person that are gone through.
-const TEXTS: usize = 200;
-/// An answer follows within this.
-const ANSWERED: std::time::Duration = std::time::Duration::from_secs(600);
-/// Below this somebody else is meant.
-const SAME: f32 = 0.7;
+/// Maximum number of texts of a person that are read.
+const MAX_PERSON_TEXTS: usize = 200;
+/// Time within which an answer follows.
+const REPLY_WINDOW: std::time::Duration = std::time::Duration::from_secs(600);
+/// Similarity below which a phrase names another person.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
 
-/// "Who is Oda's son?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "who is Oda's son?".
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let subject = question.asked.clause.subject.as_ref().or(question.asked.clause.objects.first());
-    let Some(asked) = subject.filter(|_| question.ask() == Ask::Person) else { return Ok(None) };
-    relative(pool, asked)
+    let Some(asked) = subject.filter(|_| question.ask() == AnswerKind::Person) else { return Ok(None) };
+    find_relative(pool, asked)
 }
 
-/// "Is Bo Oda's son?": by who is.
-pub(in crate::recall) fn truth(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "is Bo Oda's son?" by who is.
+pub(in crate::recall) fn verify_relation(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     let (Some(person), Some(asked)) = (clause.subject.as_ref().filter(|_| be), clause.objects.first()) else {
         return Ok(None);
     };
-    let Some(mut found) = relative(pool, asked)? else { return Ok(None) };
+    let Some(mut found) = find_relative(pool, asked)? else { return Ok(None) };
     let Some(event) = found.evidence.first() else { return Ok(None) };
-    let yes = likeness(person, &name_phrase(&found.text), &event.reading) >= SAME;
-    found.text = format!("{}: {}", if yes != question.asked.negated_verb() { "Yes" } else { "No" }, found.text);
-    found.value = Value::Truth(yes);
+    let yes = phrase_similarity(person, &name_phrase(&found.text), &event.reading) >= MIN_PERSON_SIMILARITY;
+    found.text = format!("{}: {}", if yes != question.asked.has_negated_verb() { "Yes" } else { "No" }, found.text);
+    found.value = CandidateValue::Truth(yes);
     Ok(Some(found))
 }
 
-/// Who is to somebody what a noun phrase says: "Oda's son".
-fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
+/// Returns the person that a noun phrase describes: "Oda's son".
+fn find_relative(pool: &EventPool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let older = generations(&asked.head);
     let whose = asked.owner.as_deref().or(asked.of.as_deref()).filter(|whose| !whose.is_pronoun());
     let (Some(older), Some(whose)) = (older, whose) else { return Ok(None) };
-    let own = |reading: &Reading| {
+    let own = |reading: &ParsedEvent| {
         let speaker = reading.event.entity.as_deref().filter(|_| reading.event.kind == Kind::Text);
-        speaker.is_some_and(|speaker| likeness(whose, &name_phrase(speaker), reading) >= SAME)
+        speaker.is_some_and(|speaker| phrase_similarity(whose, &name_phrase(speaker), reading) >= MIN_PERSON_SIMILARITY)
     };
-    let mut texts = pool.about(whose, question.hard, true, TEXTS, &question.content)?;
+    let mut texts = pool.events_about(whose, question.hard, true, MAX_PERSON_TEXTS, &question.content)?;
     texts.retain(|found| own(&found.reading));
     for said in &texts {
         let span = said.span();
-        // Who is older is called so by them; who is younger calls them so.
+        // Younger relatives use the form of address for older ones.
         let window = match older > 0 {
-            true => TimeSpan { start: span.start.saturating_sub(ANSWERED), end: span.start },
-            false => TimeSpan { start: span.end, end: span.end.saturating_add(ANSWERED) },
+            true => TimeSpan { start: span.start.saturating_sub(REPLY_WINDOW), end: span.start },
+            false => TimeSpan { start: span.end, end: span.end.saturating_add(REPLY_WINDOW) },
         };
-        let mut beside = pool.listing(Some(window), None, vec![Kind::Text], older > 0, 4, &question.content)?;
+        let mut beside =
+            pool.events_in_time_order(Some(window), None, vec![Kind::Text], older > 0, 4, &question.content)?;
         beside.sort_by_key(|found| (found.span().start, found.id()));
-        let other =
-            |found: &&Found| found.id() != said.id() && !own(&found.reading) && found.reading.event.entity.is_some();
+        let other = |found: &&RetrievedEvent| {
+            found.id() != said.id() && !own(&found.reading) && found.reading.event.entity.is_some()
+        };
         let next = match older > 0 {
             true => beside.iter().rfind(other),
             false => beside.iter().find(other),
         };
         let Some(next) = next else { continue };
         let calls = if older > 0 { said } else { next };
-        let Some((word, generations)) = called(&calls.reading) else { continue };
-        // A grandfather is nobody's grandmother.
-        let same = older < 0 || is_same(&word, &asked.head) || is_same(&asked.head, &word);
+        let Some((word, generations)) = form_of_address(&calls.reading) else { continue };
+        // The forms must agree in gender: a grandfather is nobody's grandmother.
+        let same = older < 0 || is_same_role(&word, &asked.head) || is_same_role(&asked.head, &word);
         if generations != older.abs() || !same {
             continue;
         }
@@ -80,17 +82,18 @@ fn relative(pool: &Pool<'_>, asked: &NounPhrase) -> Result<Option<Candidate>, Re
         return Ok(Some(Candidate::computed(
             Layer::Episodes,
             name.clone(),
-            Value::Text(name),
+            CandidateValue::Text(name),
             evidence,
-            question.content.known().max(0.6),
+            question.content.known_share().max(0.6),
             "by how they call one another".into(),
         )));
     }
     Ok(None)
 }
 
-/// The word by which a text calls somebody older, at its end or its begin, parted by a comma, and by how many generations.
-fn called(reading: &Reading) -> Option<(String, i8)> {
+/// Returns the form of address for an older relative at the start or the end of a text, separated by a comma, and the
+/// number of generations.
+fn form_of_address(reading: &ParsedEvent) -> Option<(String, i8)> {
     let text = reading.event.text.trim_end_matches(|c: char| !c.is_alphanumeric());
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let last = text.rsplit_once(',').map(|(_, word)| bare(word)).filter(|word| !word.contains(' '));
@@ -99,17 +102,17 @@ fn called(reading: &Reading) -> Option<(String, i8)> {
     words.filter_map(|word| generations(&word).map(|older| (word, older))).find(|(_, older)| *older > 0)
 }
 
-/// Whether who is called by one word is what another one says: "grandpa", "grandfather".
-fn is_same(called: &str, asked: &str) -> bool {
+/// Returns whether two words name one role: "grandpa", "grandfather".
+fn is_same_role(called: &str, asked: &str) -> bool {
     let grand = || called.strip_prefix("grand").zip(asked.strip_prefix("grand"));
     lexicon::is_a_as(called, asked, PartOfSpeech::Noun).is_some()
         || grand().is_some_and(|(called, asked)| lexicon::is_a_as(called, asked, PartOfSpeech::Noun).is_some())
 }
 
-/// By how many generations somebody is older who is that to somebody: "mother", "granny", "son".
+/// Returns by how many generations a relative is older: "mother", "granny", "son".
 fn generations(word: &str) -> Option<i8> {
-    const CLASSES: &[(&str, i8)] = &[("grandparent", 2), ("parent", 1), ("grandchild", -2), ("child", -1)];
+    const GENERATIONS_BY_CLASS: &[(&str, i8)] = &[("grandparent", 2), ("parent", 1), ("grandchild", -2), ("child", -1)];
     let is_a = |class: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
     let grand = || word.strip_prefix("grand").and_then(generations).map(|older| older + older.signum());
-    CLASSES.iter().find(|(class, _)| is_a(class)).map(|(_, older)| *older).or_else(grand)
+    GENERATIONS_BY_CLASS.iter().find(|(class, _)| is_a(class)).map(|(_, older)| *older).or_else(grand)
 }

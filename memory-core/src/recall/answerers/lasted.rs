@@ -1,30 +1,30 @@
-//! How long a state lasted: from what tells that it began to what tells that it ended.
+//! Answers how long a state lasted: from the event that reports its start to the one that reports its end.
 
-use crate::language::english::time::{length, moment};
-use crate::recall::answerers::quote::list;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::stance::{concerns, predicate, stance};
+use crate::language::english::time::{say_length, say_moment};
+use crate::recall::answerers::quote::join_list;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::stance::{asked_predicate, concerns, stance};
 use crate::{ReadError, Timestamp};
 
-/// Events of the thing that are looked at.
-const EVENTS: usize = 200;
+/// Maximum number of events of the thing that are read.
+const MAX_THING_EVENTS: usize = 200;
 
-/// "How long was the printer jammed?": the last time that it was.
-pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers "how long was the printer jammed?" for its last occurrence.
+pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
-    let (Some(thing), Some(state)) = (subject, predicate(clause, question)) else { return Ok(None) };
-    let told = merged(
-        pool.about(thing, question.hard, true, EVENTS, &question.content)?,
-        pool.mentions(thing, question.hard, true, EVENTS, &question.content)?,
+    let (Some(thing), Some(state)) = (subject, asked_predicate(clause, question)) else { return Ok(None) };
+    let told = merge(
+        pool.events_about(thing, question.hard, true, MAX_THING_EVENTS, &question.content)?,
+        pool.events_mentioning(thing, question.hard, true, MAX_THING_EVENTS, &question.content)?,
     );
-    let mut told = merged(told, pooled.to_vec());
+    let mut told = merge(told, pooled.to_vec());
     told.retain(|found| concerns(thing, &found.reading));
     told.sort_by_key(|found| (found.span().start, found.id()));
-    let mut began: Option<&Found> = None;
-    let mut lasted: Option<(&Found, &Found)> = None;
+    let mut began: Option<&RetrievedEvent> = None;
+    let mut lasted: Option<(&RetrievedEvent, &RetrievedEvent)> = None;
     for found in &told {
         match stance(&state, thing, clause, &found.reading) {
             Some(true) => began = began.or(Some(found)),
@@ -35,25 +35,25 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candida
     let bound = question.bound();
     let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
     let now = Timestamp::from(question.now.timestamp());
-    let at = |at: Timestamp| moment(at, &question.now);
+    let at = |at: Timestamp| say_moment(at, &question.now);
     let (text, evidence) = match (began, lasted) {
         (Some(began), _) if within(began.span().start, now) => {
             let from = began.span().start;
-            (format!("{} so far, since {}", length(now.since(from)), at(from)), vec![began.clone()])
+            (format!("{} so far, since {}", say_length(now.since(from)), at(from)), vec![began.clone()])
         }
         (_, Some((began, ended))) if within(began.span().start, ended.span().start) => {
             let (from, to) = (began.span().start, ended.span().start);
-            let between = list(&[at(from), at(to)]);
-            (format!("{}, between {between}", length(to.since(from))), vec![began.clone(), ended.clone()])
+            let between = join_list(&[at(from), at(to)]);
+            (format!("{}, between {between}", say_length(to.since(from))), vec![began.clone(), ended.clone()])
         }
         _ => return Ok(None),
     };
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "from what was told of its begin to what was told of its end".into(),
     )))
 }

@@ -1,83 +1,90 @@
-//! Whether what was wrong with a thing is put right: "does it still drip?", after somebody put a new washer into it.
+//! Answers whether a fault was repaired: "does it still drip?", after somebody put a new washer into it.
 
 use crate::language::english::closed::is_one_of;
-use crate::language::english::states::{Scale, state};
+use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::recall::stance::stance;
 use crate::{Kind, ReadError};
 
-/// From here an event speaks of the thing, or two words of the same trouble.
-const SAME: f32 = 0.7;
-/// Events of a thing that are gone through.
-const LISTED: usize = 100;
-/// What is done to a thing so that it does again what it should.
-const MENDING: &[&str] = &[
+/// Minimum similarity of an event to the thing, or of two words for one fault.
+const MIN_SIMILARITY: f32 = 0.7;
+/// Maximum number of events of a thing that are read.
+const MAX_THING_EVENTS: usize = 100;
+/// Verbs for a repair.
+const REPAIR_VERBS: &[&str] = &[
     "repair", "fix", "mend", "replace", "change", "swap", "clean", "tighten", "oil", "solder", "bleed", "adjust",
     "reset", "patch", "seal", "glue",
 ];
-/// What is done with a part that is new.
-const FITTING: &[&str] = &["put", "fit", "screw", "install", "insert", "mount", "attach", "set"];
+/// Verbs for installing a new part.
+const INSTALLING_VERBS: &[&str] = &["put", "fit", "screw", "install", "insert", "mount", "attach", "set"];
 
-/// How a thing is since something was wrong with it.
-pub(super) struct Mended {
-    /// Whether the answer to the question is that all is well.
+/// The status of a thing since its fault.
+pub(super) struct RepairStatus {
+    /// Whether the thing works again.
     pub well: bool,
-    /// What was done or seen since, then what was wrong.
-    pub evidence: Vec<Found>,
+    /// What was done or observed since, then the fault.
+    pub evidence: Vec<RetrievedEvent>,
 }
 
-/// What was done about the trouble that a question names; none where the question names none, or where it was told again since.
-pub(super) fn since(
-    pool: &Pool<'_>,
+/// Returns the repair status of the fault that a question names. `None` if it names no fault, or if the fault was
+/// reported again since.
+pub(super) fn repair_status(
+    pool: &EventPool<'_>,
     thing: &NounPhrase,
     stated: Option<&(NounPhrase, String)>,
-    pooled: &[Found],
-) -> Result<Option<Mended>, ReadError> {
+    pooled: &[RetrievedEvent],
+) -> Result<Option<RepairStatus>, ReadError> {
     let question = pool.question;
-    let Some(trouble) = Trouble::of(question, thing, stated) else { return Ok(None) };
-    let listed = merged(
-        pool.about(thing, question.bound(), true, LISTED, &question.content)?,
-        pool.mentions(thing, question.bound(), true, LISTED, &question.content)?,
+    let Some(trouble) = AskedFault::from_question(question, thing, stated) else { return Ok(None) };
+    let listed = merge(
+        pool.events_about(thing, question.bound(), true, MAX_THING_EVENTS, &question.content)?,
+        pool.events_mentioning(thing, question.bound(), true, MAX_THING_EVENTS, &question.content)?,
     );
-    let mut all = merged(listed, pooled.to_vec());
+    let mut all = merge(listed, pooled.to_vec());
     all.sort_by_key(|found| (found.span().start, found.id()));
-    let wrong = all.iter().rposition(|found| trouble.is_told_by(question, thing, &found.reading));
+    let wrong = all.iter().rposition(|found| trouble.is_reported_by(question, thing, &found.reading));
     let Some(wrong) = wrong else { return Ok(None) };
-    let parts = things_of(&all[wrong].reading);
-    let put_right = |found: &&Found| {
+    let parts = things_named(&all[wrong].reading);
+    let put_right = |found: &&RetrievedEvent| {
         let reading = &found.reading;
-        let of_it = best_in(thing, reading) >= SAME;
-        let of_part = || parts.iter().any(|part| best_in(part, reading) >= SAME);
+        let of_it = best_phrase_similarity(thing, reading) >= MIN_SIMILARITY;
+        let of_part = || parts.iter().any(|part| best_phrase_similarity(part, reading) >= MIN_SIMILARITY);
         let seen = matches!(reading.event.kind, Kind::Action | Kind::Caption);
-        seen && (of_it || of_part()) && reading.clauses().any(is_mending)
+        seen && (of_it || of_part()) && reading.clauses().any(is_repair)
             || of_it
                 && reading.event.kind != Kind::Action
                 && stance("work", thing, &question.asked.clause, reading) == Some(true)
     };
     let Some(done) = all[wrong + 1..].iter().rev().find(put_right) else { return Ok(None) };
-    Ok(Some(Mended { well: trouble.asks_well, evidence: vec![done.clone(), all[wrong].clone()] }))
+    Ok(Some(RepairStatus { well: trouble.asks_well, evidence: vec![done.clone(), all[wrong].clone()] }))
 }
 
-/// What a question says is wrong with a thing, or asks to be right again.
-struct Trouble {
-    /// The words of the trouble; empty where only "all right again" is asked.
+/// The fault that a question names, or whose repair it asks for.
+struct AskedFault {
+    /// The words of the fault. Empty for "all right again".
     words: Vec<String>,
     asks_well: bool,
 }
 
-impl Trouble {
-    fn of(question: &Question<'_>, thing: &NounPhrase, stated: Option<&(NounPhrase, String)>) -> Option<Self> {
+impl AskedFault {
+    fn from_question(
+        question: &Question<'_>,
+        thing: &NounPhrase,
+        stated: Option<&(NounPhrase, String)>,
+    ) -> Option<Self> {
         let clause = &question.asked.clause;
         if is_person(thing) || thing.is_pronoun() {
             return None;
         }
         let has = |word: &str| question.asked.words.iter().any(|one| one.text == word);
-        let works = stated.and_then(|(_, predicate)| state(predicate)).filter(|(scale, _)| *scale == Scale::Working);
+        let works = stated
+            .and_then(|(_, predicate)| state_of_word(predicate))
+            .filter(|(scale, _)| *scale == StateScale::Working);
         if let Some((_, true)) = works
             && (has("again") || has("now") || has("yet"))
         {
@@ -98,34 +105,37 @@ impl Trouble {
             _ => return None,
         };
         // "Does it still work?" asks for no trouble.
-        let good = words.iter().any(|word| state(word).is_some_and(|(_, good)| good));
+        let good = words.iter().any(|word| state_of_word(word).is_some_and(|(_, good)| good));
         (!words.is_empty() && !good).then_some(Self { words, asks_well: false })
     }
 
-    fn is_told_by(&self, question: &Question<'_>, thing: &NounPhrase, reading: &Reading) -> bool {
-        let told = |word: &String| reading.lemmas.iter().any(|(lemma, _)| word_likeness(word, lemma) >= SAME);
+    fn is_reported_by(&self, question: &Question<'_>, thing: &NounPhrase, reading: &ParsedEvent) -> bool {
+        let told =
+            |word: &String| reading.lemmas.iter().any(|(lemma, _)| word_similarity(word, lemma) >= MIN_SIMILARITY);
         let fails = || stance("work", thing, &question.asked.clause, reading) == Some(false);
         let denied = || {
             let mut alike = reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            alike.any(|verb| verb.negated && self.words.iter().any(|word| word_likeness(word, &verb.lemma) >= SAME))
+            alike.any(|verb| {
+                verb.negated && self.words.iter().any(|word| word_similarity(word, &verb.lemma) >= MIN_SIMILARITY)
+            })
         };
-        best_in(thing, reading) >= SAME
+        best_phrase_similarity(thing, reading) >= MIN_SIMILARITY
             && !reading.only_asks()
             && if self.words.is_empty() { fails() } else { self.words.iter().any(told) && !denied() }
     }
 }
 
-/// The things, and no persons, that an event names.
-fn things_of(reading: &Reading) -> Vec<NounPhrase> {
+/// Returns the things, and no persons, that an event names.
+fn things_named(reading: &ParsedEvent) -> Vec<NounPhrase> {
     let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !noun.is_pronoun() && !is_person(noun);
     reading.clauses().flat_map(arguments).filter(is_thing).cloned().collect()
 }
 
-/// Whether somebody puts something right: "cleans the filter", "screws a new washer into the joint".
-fn is_mending(clause: &Clause) -> bool {
+/// Returns whether a clause reports a repair: "cleans the filter", "screws a new washer into the joint".
+fn is_repair(clause: &Clause) -> bool {
     let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.future) else {
         return false;
     };
     let fresh = |noun: &NounPhrase| noun.modifiers.iter().any(|word| word == "new" || word == "spare");
-    is_one_of(&verb.lemma, MENDING) || is_one_of(&verb.lemma, FITTING) && clause.objects.iter().any(fresh)
+    is_one_of(&verb.lemma, REPAIR_VERBS) || is_one_of(&verb.lemma, INSTALLING_VERBS) && clause.objects.iter().any(fresh)
 }

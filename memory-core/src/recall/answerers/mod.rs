@@ -1,4 +1,4 @@
-//! Each layer's proposals for a question. A new kind of knowledge is a new file here.
+//! The answerers: one module per kind of question. Each proposes candidates.
 
 pub(super) mod absent;
 pub(super) mod amounts;
@@ -37,26 +37,26 @@ pub(super) mod times;
 pub(super) mod truth;
 pub(super) mod way;
 
-use self::way::OnTheWay;
+use self::way::TripAnswer;
 use super::calibration;
 use super::candidate::{Candidate, Layer};
-use super::gather::Gathered;
-use super::pool::{Found, Pool};
+use super::gather::RetrievedEvents;
+use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::space;
 use crate::language::english::time::Tense;
 use crate::{Intent, ReadError};
 
-/// How much of a question for who usually does something the step holds that is meant.
-const OWN_DEED: f32 = 0.6;
-/// From here the thing that a place is told of is the one that is asked for.
-const SURELY: f32 = 0.9;
+/// Minimum coverage of a question "who usually …" by the step of a procedure.
+const MIN_USUAL_STEP_COVERAGE: f32 = 0.6;
+/// Minimum certainty that the located thing is the one in question.
+const MIN_PLACED_THING_CERTAINTY: f32 = 0.9;
 
-/// What every layer that may know the answer proposes.
+/// Returns the candidates of all layers.
 pub(super) fn propose(
-    pool: &Pool<'_>,
-    gathered: &Gathered,
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
     degraded: &mut Vec<String>,
     intent: &mut Intent,
     limit: usize,
@@ -71,14 +71,15 @@ pub(super) fn propose(
         let summary = if ablation.without_gists { None } else { summary::answer(pool)? };
         return Ok(known.into_iter().chain(facts::answer(pool, degraded)?).chain(summary).collect());
     }
-    // That the robot was there is nothing that it saw, heard or did there.
-    let seen: Vec<Found>;
+    // The presence of the robot is not what it saw, heard or did there.
+    let seen: Vec<RetrievedEvent>;
     let found = match question.ask() {
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Person => {
-            let around = matches!(space::spatial(&question.asked), Some(space::Spatial::Around { .. }));
-            let tells = |found: &&Found| {
+        AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action | AnswerKind::Person => {
+            let around =
+                matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
+            let tells = |found: &&RetrievedEvent| {
                 let event = &found.reading.event;
-                // Nor is what a place is called anything that is there.
+                // The name of a place is nothing that is there.
                 let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
                 crate::episodic::visited(event).is_none() && !(around && names())
             };
@@ -88,14 +89,14 @@ pub(super) fn propose(
         _ => gathered.found.as_slice(),
     };
     match way::answer(pool)? {
-        OnTheWay::NotAsked => {}
-        OnTheWay::Seen(candidate) => return Ok(vec![candidate]),
-        // What was seen elsewhere is no answer.
-        OnTheWay::Nothing => return Ok(events::answer(pool, &way::told_of_it(found))?.into_iter().collect()),
+        TripAnswer::NotAsked => {}
+        TripAnswer::Seen(candidate) => return Ok(vec![candidate]),
+        // Skip observations at other places.
+        TripAnswer::Nothing => return Ok(events::answer(pool, &way::told_encounters(found))?.into_iter().collect()),
     }
-    // What puts several events together knows more than any of them.
-    type Together = fn(&Pool<'_>, &[Found]) -> Result<Option<Candidate>, ReadError>;
-    let together: [Together; 6] = [
+    // Answerers that combine several events go before those of single events.
+    type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
+    let together: [MultiEventAnswerer; 6] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
@@ -110,9 +111,11 @@ pub(super) fn propose(
     }
     let cue = gathered.cue.as_ref();
     let mut candidates: Vec<Candidate> = Vec::new();
-    // Who usually does something is no step of another thing that is done.
+    // "Who usually …" does not ask for a step of another procedure.
     let own_deed = |candidate: &Candidate| {
-        question.ask() != Ask::Person || !question.asked.habitual || candidate.signals.coverage >= OWN_DEED
+        question.ask() != AnswerKind::Person
+            || !question.asked.habitual
+            || candidate.signals.coverage >= MIN_USUAL_STEP_COVERAGE
     };
     if let Some((candidate, own)) = procedures::answer(pool, limit)?.filter(|(candidate, _)| own_deed(candidate)) {
         *intent = own;
@@ -122,27 +125,27 @@ pub(super) fn propose(
     candidates.extend(kin::answer(pool)?);
     candidates.extend(related::answer(pool)?);
     candidates.extend(freed::answer(pool)?);
-    candidates.extend(order::of_alternatives(pool)?);
+    candidates.extend(order::first_of_alternatives(pool)?);
     if candidates.is_empty() || question.asked.cue.is_some() {
         candidates.extend(order::next_of_kind(pool)?);
     }
     candidates.extend(amounts::superlative(pool)?);
     candidates.extend(order::sequence(pool, found));
     let specific = match question.ask() {
-        Ask::Place => places::answer(pool, found, cue)?,
-        Ask::Time => times::answer(pool, found, cue)?,
+        AnswerKind::Place => places::answer(pool, found, cue)?,
+        AnswerKind::Time => times::answer(pool, found, cue)?,
         // "How many weeks did it take?" asks how long.
-        Ask::Count if counts::is_length(question) => amounts::lasting(pool, found)?,
-        Ask::Count | Ask::Times => counts::answer(pool, found)?,
-        Ask::Amount | Ask::Length => amounts::answer(pool, found)?,
-        Ask::Truth => truth::answer(pool, found)?,
-        // What is done in sessions is known to the procedures.
-        Ask::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
-        _ if is_for_gists(question) && !ablation.without_gists => summary::answer(pool)?,
-        Ask::Change => amounts::changes(pool, found).or_else(|| events::changed(pool, found)),
+        AnswerKind::Count if counts::asks_time_units(question) => amounts::answer_duration(pool, found)?,
+        AnswerKind::Count | AnswerKind::Times => counts::answer(pool, found)?,
+        AnswerKind::Amount | AnswerKind::Length => amounts::answer(pool, found)?,
+        AnswerKind::Truth => truth::answer(pool, found)?,
+        // Deeds in sessions belong to the procedures.
+        AnswerKind::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
+        _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
+        AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
         _ => None,
     };
-    let of_class = events::of_class(pool)?;
+    let of_class = events::answer_class_members(pool)?;
     let caused = match causes::answer(pool, found)? {
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,
@@ -153,41 +156,44 @@ pub(super) fn propose(
         Some(specific) => Some(specific),
         None => replies::answer(pool, found)?,
     };
-    // A place that was told since is newer than what was learnt.
-    if let (Ask::Place, Some(place)) = (question.ask(), &specific)
-        && (question.tense != Tense::Past || question.is_bounded())
+    // A later reported place is newer than a fact.
+    if let (AnswerKind::Place, Some(place)) = (question.ask(), &specific)
+        && (question.tense != Tense::Past || question.has_time_bound())
         && place.signals.fits >= 1.0
     {
         let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
-        let likelier = |fact: &Candidate| place.signals.thing < SURELY && fact.signals.thing > place.signals.thing;
+        let likelier = |fact: &Candidate| {
+            place.signals.thing < MIN_PLACED_THING_CERTAINTY && fact.signals.thing > place.signals.thing
+        };
         candidates
             .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
     }
     let specific = match (specific, question.ask()) {
-        (None, Ask::Truth) if candidates.is_empty() => truth::unheard_of(pool, found)?,
+        (None, AnswerKind::Truth) if candidates.is_empty() => truth::verdict_by_absence(pool, found)?,
         (specific, _) => specific,
     };
     let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
     let present = presence::answer(pool, cue, &told)?;
     let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
     let specific = match posed {
-        // It is newer than what words and facts say of it.
+        // The pose is newer than words and facts.
         Some(posed) => {
             candidates.retain(|candidate| candidate.layer != Layer::Facts);
             Some(posed)
         }
         None => specific,
     };
-    // The gate of HippoMM: a summary answers alone if it is likely enough to be right, else single events are asked, too.
+    // The gate of HippoMM: a summary answers alone if its confidence is high enough. Otherwise single events are tried
+    // too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
-            || calibration::probability(candidate.layer, &candidate.signals) >= calibration::ANSWERED
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals) >= calibration::ANSWERED
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);
-    // What is usually done is no single event.
-    let habit_known = question.ask() == Ask::Action && question.asked.habitual && !candidates.is_empty();
-    if !specific_found && !habit_known && !matches!(question.ask(), Ask::Truth) {
+    // A habit is no single event.
+    let habit_known = question.ask() == AnswerKind::Action && question.asked.habitual && !candidates.is_empty();
+    if !specific_found && !habit_known && !matches!(question.ask(), AnswerKind::Truth) {
         candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
             if gathered.cue.is_some() && gathered.placed {
                 candidate.layer = Layer::CrossModal;
@@ -198,12 +204,12 @@ pub(super) fn propose(
     Ok(candidates)
 }
 
-/// Whether a question is for a stretch of time, which summaries answer first.
-fn is_for_gists(question: &Question<'_>) -> bool {
+/// Returns whether a question is about a time span, which summaries answer first.
+fn asks_for_summary(question: &Question<'_>) -> bool {
     match question.ask() {
-        Ask::Summary => true,
-        Ask::Action => summary::is_wide(question) || summary::is_of_a_time(question),
-        Ask::Thing | Ask::Description => summary::is_of_a_time(question),
+        AnswerKind::Summary => true,
+        AnswerKind::Action => summary::asks_for_long_span(question) || summary::restricts_only_time(question),
+        AnswerKind::Thing | AnswerKind::Description => summary::restricts_only_time(question),
         _ => false,
     }
 }

@@ -1,67 +1,67 @@
-//! Numbers that were told with what is counted: one, their sum, or by how much one is more than another.
+//! Answers with told numbers of counted things: one number, a sum, or a difference.
 
 use crate::TimeSpan;
 use crate::language::english::syntax::{Clause, NounKind};
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::word_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments};
-use crate::recall::telling::telling;
+use crate::recall::reading::{ParsedEvent, arguments};
+use crate::recall::telling::relevant_clauses;
 
-/// Below this another thing is counted.
-const SAME_THING: f32 = 0.55;
-/// A number that is told so much worse than the best one tells nothing of it.
-const NEARLY: f32 = 0.8;
-/// What is left of a number in another clause than the one that tells what is asked.
-const BESIDE: f32 = 0.8;
-/// Candidates whose numbers are looked at.
-const READ: usize = 24;
-/// How well at least an event suits that tells the number of the one thing that a question names.
-const COUNTED: f32 = 0.5;
-/// A number that suits worse is no answer.
-const SUITS: f32 = 0.4;
+/// Similarity below which another thing is counted.
+const MIN_COUNTED_SIMILARITY: f32 = 0.55;
+/// Minimum match of a number relative to the best one.
+const MIN_RELATIVE_MATCH: f32 = 0.8;
+/// Factor for a number in another clause than the relevant one.
+const OTHER_CLAUSE_FACTOR: f32 = 0.8;
+/// Maximum number of events whose numbers are read.
+const MAX_CANDIDATES: usize = 24;
+/// Minimum match of an event that states the number of the only thing which a question names.
+const MIN_ONLY_THING_MATCH: f32 = 0.5;
+/// Minimum match of a number that is an answer.
+const MIN_MATCH: f32 = 0.4;
 
-/// A number of an event and how well it suits.
+/// A number of an event with its match.
 struct ToldNumber<'p> {
     number: f64,
     rank: f32,
-    found: &'p Found,
-    /// Every number of it that counts the same: "I had two, and Ben had three".
+    found: &'p RetrievedEvent,
+    /// All numbers of the event that count the same thing: "I had two, and Ben had three".
     all: Vec<f64>,
 }
 
-/// The number of `head` that was told.
-pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Candidate> {
+/// Answers with the told number of `head`.
+pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str) -> Option<Candidate> {
     let question = pool.question;
     let mut told: Vec<ToldNumber<'_>> =
-        pooled.iter().take(READ).filter_map(|found| of_event(question, found, head)).collect();
+        pooled.iter().take(MAX_CANDIDATES).filter_map(|found| best_number(question, found, head)).collect();
     told.sort_by(|a, b| b.rank.total_cmp(&a.rank));
-    let best = told.first().map(|told| told.rank).filter(|rank| *rank >= SUITS)?;
-    told.retain(|one| one.rank >= NEARLY * best);
+    let best = told.first().map(|told| told.rank).filter(|rank| *rank >= MIN_MATCH)?;
+    told.retain(|one| one.rank >= MIN_RELATIVE_MATCH * best);
     let candidate = |number: f64, told: &[&ToldNumber<'_>], text: String, reason: &str| {
         let found = told[0].found;
-        let shown = |other: &&Found| told.iter().all(|told| told.found.id() != other.id());
-        let mut evidence: Vec<Found> = told.iter().map(|told| told.found.clone()).collect();
+        let shown = |other: &&RetrievedEvent| told.iter().all(|told| told.found.id() != other.id());
+        let mut evidence: Vec<RetrievedEvent> = told.iter().map(|told| told.found.clone()).collect();
         evidence.extend(pooled.iter().filter(shown).cloned());
         Candidate {
             layer: Layer::Episodes,
             text,
-            value: Value::Number(number, String::new()),
+            value: CandidateValue::Number(number, String::new()),
             signals: Signals {
                 coverage: found.coverage.of_content,
                 cosine: found.cosine.unwrap_or(0.0),
-                margin: super::times::margin(pooled),
+                margin: super::times::rank_margin(pooled),
                 fits: 1.0,
                 thing: 1.0,
-                known: question.content.known(),
+                known: question.content.known_share(),
             },
             evidence,
             confidence: 0.0,
             reason: reason.into(),
         }
     };
-    if let Some((more, fewer)) = compared(question) {
+    if let Some((more, fewer)) = compared_times(question) {
         let within = |span: TimeSpan| told.iter().find(|told| told.found.span().overlaps(span));
         let (first, second) = (within(more)?, within(fewer)?);
         let difference = first.number - second.number;
@@ -82,8 +82,8 @@ pub(super) fn answer(pool: &Pool<'_>, pooled: &[Found], head: &str) -> Option<Ca
     Some(candidate(best.number, &[best], format!("{}", best.number), "a number that was told"))
 }
 
-/// The number of an event that suits best.
-fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option<ToldNumber<'p>> {
+/// Returns the best matching number of an event.
+fn best_number<'p>(question: &Question<'_>, found: &'p RetrievedEvent, head: &str) -> Option<ToldNumber<'p>> {
     let reading = &found.reading;
     let mut best: Option<(f32, f64)> = None;
     let mut all: Vec<f64> = Vec::new();
@@ -93,7 +93,8 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
             best = Some((same, number));
         }
     };
-    let telling: Vec<usize> = telling(question, reading).into_iter().map(|clause| clause.range.start).collect();
+    let telling: Vec<usize> =
+        relevant_clauses(question, reading).into_iter().map(|clause| clause.range.start).collect();
     let verb_of = |clause: &Clause| clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let all_verbs: Vec<String> =
         reading.clauses().filter(|clause| telling.contains(&clause.range.start)).map(verb_of).collect();
@@ -101,43 +102,45 @@ fn of_event<'p>(question: &Question<'_>, found: &'p Found, head: &str) -> Option
         let tells = telling.contains(&clause.range.start);
         for noun in arguments(clause) {
             for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
-                let of = noun.of.as_ref().map_or(0.0, |of| 0.9 * word_likeness(head, &of.head));
-                let same = word_likeness(head, &noun.head).max(of);
-                let counted = noun.kind != NounKind::Number && same >= SAME_THING;
+                let of = noun.of.as_ref().map_or(0.0, |of| 0.9 * word_similarity(head, &of.head));
+                let same = word_similarity(head, &noun.head).max(of);
+                let counted = noun.kind != NounKind::Number && same >= MIN_COUNTED_SIMILARITY;
                 // "Ten were ordered": of what is counted in the other clause.
                 let tells =
                     tells || asks_sum(question) && !all_verbs.is_empty() && all_verbs.contains(&verb_of(clause));
-                let alone = noun.kind == NounKind::Number && tells && names(reading, head);
+                let alone = noun.kind == NounKind::Number && tells && names_head(reading, head);
                 if let Some(number) = noun.number.filter(|_| counted || alone) {
-                    let same = if alone { SAME_THING.max(0.95) } else { same };
-                    take(if tells { same } else { BESIDE * same }, number);
+                    let same = if alone { MIN_COUNTED_SIMILARITY.max(0.95) } else { same };
+                    take(if tells { same } else { OTHER_CLAUSE_FACTOR * same }, number);
                 }
             }
         }
     }
     // Where nothing else is named, a number of what is counted suits, whatever it did: "how many guests came?".
-    let alone = question.named.iter().all(|noun| noun.head == head) && question.is_bounded();
-    let fitness = if alone { found.fitness().max(COUNTED) } else { found.fitness() };
+    let alone = question.named.iter().all(|noun| noun.head == head) && question.has_time_bound();
+    let fitness = if alone { found.fitness().max(MIN_ONLY_THING_MATCH) } else { found.fitness() };
     best.map(|(same, number)| ToldNumber { number, rank: fitness * same, found, all })
 }
 
-fn names(reading: &Reading, head: &str) -> bool {
-    reading.lemmas.iter().any(|(lemma, _)| word_likeness(head, lemma) >= NEARLY)
+fn names_head(reading: &ParsedEvent, head: &str) -> bool {
+    reading.lemmas.iter().any(|(lemma, _)| word_similarity(head, lemma) >= MIN_RELATIVE_MATCH)
 }
 
-/// Whether all that was told is to be added up: "how many altogether?".
+/// Returns whether the told numbers are to be added up: "how many altogether?".
 pub(super) fn asks_sum(question: &Question<'_>) -> bool {
     let words = &question.asked.words;
     words.iter().any(|word| matches!(word.text.as_str(), "altogether" | "overall" | "total" | "combined"))
-        || words.windows(2).any(|pair| pair[0].is("all") && (pair[1].is("together") || pair[1].is("told")))
+        || words
+            .windows(2)
+            .any(|pair| pair[0].has_text("all") && (pair[1].has_text("together") || pair[1].has_text("told")))
 }
 
-/// The two times of "how many more came today than yesterday?".
-fn compared(question: &Question<'_>) -> Option<(TimeSpan, TimeSpan)> {
+/// Returns the two times of "how many more came today than yesterday?".
+fn compared_times(question: &Question<'_>) -> Option<(TimeSpan, TimeSpan)> {
     let words = &question.asked.words;
     let more = words.windows(2).any(|pair| {
         matches!(pair[0].text.as_str(), "many" | "much") && matches!(pair[1].text.as_str(), "more" | "fewer" | "less")
     });
     let [first, second] = question.phrases.as_slice() else { return None };
-    (more && words.iter().any(|word| word.is("than"))).then_some((first.named, second.named))
+    (more && words.iter().any(|word| word.has_text("than"))).then_some((first.named, second.named))
 }

@@ -1,24 +1,24 @@
-//! What came first, what came next: order among events of one kind.
+//! Answers what came first or next: the order of events of one kind.
 
-use crate::language::english::question::{Ask, Occurrence, Order};
+use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
-use crate::language::english::time::{Tense, moment};
+use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::counts::times_in_words;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::{Content, Item, word_likeness};
-use crate::recall::pool::{Found, Pool};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::{Content, ContentItem, word_similarity};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
+use crate::recall::reading::ParsedEvent;
 use crate::{ReadError, TimeSpan};
 
-/// How much an event holds of one half of a question that it tells.
-const TOLD: f32 = 0.5;
-/// How much of what is counted an event holds at least.
-const SAYS_IT: f32 = 0.6;
+/// Minimum coverage of one half of the question by an event.
+const MIN_HALF_COVERAGE: f32 = 0.5;
+/// Minimum coverage of the counted thing by an event.
+const MIN_COUNTED_COVERAGE: f32 = 0.6;
 
-/// Of the alternatives that a question names, the first or the last.
-pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers which of the named alternatives came first or last.
+pub(in crate::recall) fn first_of_alternatives(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
     let first = matches!(question.asked.occurrence, Some(Occurrence::First))
@@ -26,45 +26,45 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     let last = matches!(question.asked.occurrence, Some(Occurrence::Last))
         || words.iter().any(|word| matches!(*word, "later" | "latest"));
     if question.asked.alternatives.len() > 1
-        && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.of == "often")
+        && question.asked.scale.as_ref().is_some_and(|scale| scale.comparative && scale.scale_noun == "often")
     {
         return more_often(pool);
     }
     if question.asked.alternatives.len() < 2 || !(first || last) {
         return Ok(None);
     }
-    let mut found: Vec<(String, Found)> = Vec::new();
+    let mut found: Vec<(String, RetrievedEvent)> = Vec::new();
     for range in &question.asked.alternatives {
         let text = question.part(range);
         let Some(noun) = main_noun(text) else { continue };
-        let noun = moved(&noun, range.start);
+        let noun = shifted_phrase(&noun, range.start);
         let name = pool.entity(&noun);
-        let events = pool.about(&noun, question.bound(), !first, 50, &question.content)?;
+        let events = pool.events_about(&noun, question.bound(), !first, 50, &question.content)?;
         let mut told = events.into_iter().filter(|found| !found.reading.only_asks());
-        // What is still to come may have been moved: what was told of it last holds.
-        let ahead = |found: &Found| found.reading.times.iter().any(|time| time.span.start > found.span().end);
+        // A future event may have been rescheduled: its latest time holds.
+        let ahead = |found: &RetrievedEvent| found.reading.times.iter().any(|time| time.span.start > found.span().end);
         let event = match question.tense {
             Tense::Past => told.next(),
             _ => {
-                let all: Vec<Found> = told.collect();
+                let all: Vec<RetrievedEvent> = told.collect();
                 let last = all.iter().filter(|found| ahead(found)).max_by_key(|found| (found.span().start, found.id()));
                 last.or(all.first()).cloned()
             }
         };
-        // Of what never came none was the first; of two it leaves nothing to compare.
+        // An alternative that never happened is not the first. With one left, there is nothing to compare.
         let Some(event) = event else { continue };
         found.push((name.unwrap_or_else(|| without_article(question.part(&noun.range))), event));
     }
     if found.len() < 2 {
         return Ok(None);
     }
-    // What is still to come is ordered by when it is to be, as it was told.
+    // Future events are ordered by their told times.
     let ahead = question.tense != Tense::Past;
-    let at = |found: &Found| {
+    let at = |found: &RetrievedEvent| {
         let told = found.reading.times.iter().filter(|time| ahead && time.span.start > found.span().end);
         told.map(|time| time.span.start).min().unwrap_or(found.span().start)
     };
-    let order = |found: &(String, Found)| (at(&found.1), found.1.id());
+    let order = |found: &(String, RetrievedEvent)| (at(&found.1), found.1.id());
     let chosen = if last && !first {
         found.iter().max_by_key(|one| order(one))
     } else {
@@ -76,27 +76,29 @@ pub(in crate::recall) fn of_alternatives(pool: &Pool<'_>) -> Result<Option<Candi
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&with_article(&name)),
-        Value::Text(name),
+        CandidateValue::Text(name),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "by the order of their first events".into(),
     )))
 }
 
-/// "Did the parcel come before or after the guests left?": by the times of the two.
-pub(in crate::recall) fn before_or_after(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "did the parcel come before or after the guests left?" by the times of the two events.
+pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let words = &question.asked.words;
     let orders = ["before", "after"];
     let split = words.windows(3).position(|three| {
-        orders.contains(&three[0].text.as_str()) && three[1].is("or") && orders.contains(&three[2].text.as_str())
+        orders.contains(&three[0].text.as_str()) && three[1].has_text("or") && orders.contains(&three[2].text.as_str())
     });
     let Some(split) = split else { return Ok(None) };
-    let event = |range: std::ops::Range<usize>| -> Result<Option<Found>, ReadError> {
-        let content = Content::of(words, std::slice::from_ref(&range), 1.0, pool.reader.search());
+    let event = |range: std::ops::Range<usize>| -> Result<Option<RetrievedEvent>, ReadError> {
+        let content = Content::from_ranges(words, std::slice::from_ref(&range), 1.0, pool.reader.search());
         let found = pool.search(question.part(&range), None, &content, question.bound(), None)?;
-        let told = found.into_iter().filter(|found| !found.reading.only_asks() && found.coverage.of_content >= TOLD);
-        Ok(told.reduce(|a, b| if b.coverage.whole() > a.coverage.whole() { b } else { a }))
+        let told = found
+            .into_iter()
+            .filter(|found| !found.reading.only_asks() && found.coverage.of_content >= MIN_HALF_COVERAGE);
+        Ok(told.reduce(|a, b| if b.coverage.match_score() > a.coverage.match_score() { b } else { a }))
     };
     let first = event(0..words[split].range.start)?;
     let second = event(words[split + 2].range.end..question.text.len())?;
@@ -106,20 +108,24 @@ pub(in crate::recall) fn before_or_after(pool: &Pool<'_>) -> Result<Option<Candi
         return Ok(None);
     }
     let word = if at < other { "Before" } else { "After" };
-    let told = |found: &Found| {
-        format!("{} ({})", found.reading.event.text.trim_end_matches('.'), moment(found.span().start, &question.now))
+    let told = |found: &RetrievedEvent| {
+        format!(
+            "{} ({})",
+            found.reading.event.text.trim_end_matches('.'),
+            say_moment(found.span().start, &question.now)
+        )
     };
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         format!("{word}: {}, {}.", told(&first), told(&second)),
-        Value::Text(word.to_owned()),
+        CandidateValue::Text(word.to_owned()),
         vec![first, second],
-        question.content.known(),
+        question.content.known_share(),
         "by the times of the two".into(),
     )))
 }
 
-/// The first noun phrase of a text, with its range in that text.
+/// Returns the first noun phrase of a text, with its range in that text.
 pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
     let (_, sentences) = parse(text, &[]);
     let clause = sentences.first()?.clauses.first()?.clone();
@@ -129,12 +135,12 @@ pub(in crate::recall) fn main_noun(text: &str) -> Option<NounPhrase> {
         .or_else(|| clause.adjuncts.into_iter().next().map(|adjunct| adjunct.noun))
 }
 
-/// A noun phrase of a part, placed in the whole.
-fn moved(noun: &NounPhrase, by: usize) -> NounPhrase {
+/// Shifts the ranges of a noun phrase from a part of a text to the whole.
+fn shifted_phrase(noun: &NounPhrase, by: usize) -> NounPhrase {
     NounPhrase { range: noun.range.start + by..noun.range.end + by, ..noun.clone() }
 }
 
-/// A thing with its article; a name, and what has an owner, has none.
+/// Returns a thing with its article. A name, and a thing with an owner, has none.
 fn with_article(name: &str) -> String {
     let first = name.split_whitespace().next().unwrap_or_default();
     let named = first.starts_with(char::is_uppercase) || first.ends_with("'s") || first.ends_with("’s");
@@ -149,11 +155,12 @@ fn without_article(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What came right after or before something of the same kind: "what was moved next after the cup?".
-pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers what came directly after or before something of the same kind: "what was moved next after the cup?".
+pub(in crate::recall) fn next_of_kind(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some((relation, cue)) = question.relation() else { return Ok(None) };
-    if relation.order == Order::During || !matches!(question.ask(), Ask::Thing | Ask::Next | Ask::Action | Ask::Person)
+    let Some((relation, cue)) = question.searchable_cue() else { return Ok(None) };
+    if relation.order == Order::During
+        || !matches!(question.ask(), AnswerKind::Thing | AnswerKind::Next | AnswerKind::Action | AnswerKind::Person)
     {
         return Ok(None);
     }
@@ -161,14 +168,17 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
     if pool.entity(&noun).is_none() {
         return Ok(None);
     }
-    let verb = same_verb(question);
+    let verb = asked_verb(question);
     let Some(verb) = verb else { return Ok(None) };
     let before = relation.order == Order::Before;
-    let does = |reading: &Reading| {
-        reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.8)
+    let does = |reading: &ParsedEvent| {
+        reading
+            .clauses()
+            .filter_map(|clause| clause.verb.as_ref())
+            .any(|told| word_similarity(&verb, &told.lemma) >= 0.8)
     };
-    let own: Vec<Found> = pool
-        .about(&noun, question.bound(), before, 500, cue)?
+    let own: Vec<RetrievedEvent> = pool
+        .events_about(&noun, question.bound(), before, 500, cue)?
         .into_iter()
         .filter(|found| does(&found.reading))
         .collect();
@@ -180,14 +190,14 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
         TimeSpan::new(at, question.bound().map_or(crate::Timestamp::from_micros(i64::MAX), |bound| bound.end).max(at))
     };
     let kinds = vec![anchor.reading.event.kind];
-    let listed = pool.listing(Some(window), None, kinds, before, 200, &question.content)?;
+    let listed = pool.events_in_time_order(Some(window), None, kinds, before, 200, &question.content)?;
     let own_entity = anchor.reading.event.entity.clone();
-    let follows = |found: &&Found| {
+    let follows = |found: &&RetrievedEvent| {
         let start = found.span().start;
         let placed = if before { start < at } else { start > at || start == at && found.id() > anchor.id() };
         placed && does(&found.reading) && found.reading.event.entity != own_entity
     };
-    let mut candidates: Vec<&Found> = listed.iter().filter(follows).collect();
+    let mut candidates: Vec<&RetrievedEvent> = listed.iter().filter(follows).collect();
     candidates.sort_by_key(|found| (found.span().start, found.id()));
     let chosen = if before { candidates.last() } else { candidates.first() };
     let Some(found) = chosen else { return Ok(None) };
@@ -196,38 +206,38 @@ pub(in crate::recall) fn next_of_kind(pool: &Pool<'_>) -> Result<Option<Candidat
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&format!("the {name}")),
-        Value::Text(name),
+        CandidateValue::Text(name),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "the next of its kind in time".into(),
     )))
 }
 
-/// The thing that the cue names.
+/// Returns the thing that the cue names.
 fn cue_noun(question: &Question<'_>) -> Option<NounPhrase> {
     let cue = question.asked.cue.as_ref()?;
     let text = question.part(&cue.range);
     let skip = text.find(char::is_whitespace)? + 1;
     let rest = text.get(skip..)?;
-    let (_, sentences) = parse(rest, &ranges_in(question, cue.range.start + skip, cue.range.end));
+    let (_, sentences) = parse(rest, &time_ranges_in(question, cue.range.start + skip, cue.range.end));
     for clause in &sentences.first()?.clauses {
         let noun =
             clause.objects.first().or(clause.subject.as_ref()).or(clause.adjuncts.first().map(|adjunct| &adjunct.noun));
         if let Some(noun) = noun.filter(|noun| !noun.is_pronoun()) {
-            return Some(moved(noun, cue.range.start + skip));
+            return Some(shifted_phrase(noun, cue.range.start + skip));
         }
     }
     None
 }
 
-/// The time phrases that lie in a part of the question, as ranges of that part.
-fn ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
+/// Returns the time phrases in a part of the question, as ranges of that part.
+fn time_ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
     let inside = question.phrases.iter().filter(|phrase| phrase.range.start >= from && phrase.range.end <= to);
     inside.map(|phrase| phrase.range.start - from..phrase.range.end - from).collect()
 }
 
-/// The verb of the question.
-fn same_verb(question: &Question<'_>) -> Option<String> {
+/// Returns the verb of the question.
+fn asked_verb(question: &Question<'_>) -> Option<String> {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     verb.map(|verb| verb.lemma.clone()).or_else(|| {
         let cue = question.asked.cue.as_ref()?;
@@ -240,10 +250,10 @@ fn same_verb(question: &Question<'_>) -> Option<String> {
     })
 }
 
-/// The gaps between the events of a thing: the times for which it stayed as it was, the longest gaps first in order of
-/// time.
-pub(in crate::recall) fn rests(events: &[Found], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
-    let mut spans: Vec<TimeSpan> = events.iter().map(Found::span).collect();
+/// Returns the gaps between the events of a thing, in which it stayed as it was, in time order. With a bound, includes
+/// the gap after the last event.
+pub(in crate::recall) fn rests(events: &[RetrievedEvent], bound: Option<TimeSpan>) -> Vec<TimeSpan> {
+    let mut spans: Vec<TimeSpan> = events.iter().map(RetrievedEvent::span).collect();
     spans.sort_by_key(|span| (span.start, span.end));
     let mut found = Vec::new();
     for pair in spans.windows(2) {
@@ -255,7 +265,7 @@ pub(in crate::recall) fn rests(events: &[Found], bound: Option<TimeSpan>) -> Vec
     found
 }
 
-/// The content of an option that is a list in an order: "a, then b, then c".
+/// Returns the items of an option that is an ordered list: "a, then b, then c".
 pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     let lower = option.to_lowercase();
     if !lower.contains("then ") {
@@ -270,17 +280,16 @@ pub(in crate::recall) fn ordered_items(option: &str) -> Option<Vec<String>> {
     (items.len() > 1).then_some(items)
 }
 
-/// What happened in which order: the things of the events that do what the question says, in order of their first
-/// times.
-pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Candidate> {
+/// Answers in which order things happened: the things of the matching events, by their first times.
+pub(in crate::recall) fn sequence(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Option<Candidate> {
     let question = pool.question;
-    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].is("of"))
+    let asks = question.asked.words.windows(2).any(|two| two[0].lemma == "order" && two[1].has_text("of"))
         || question.asked.words.iter().any(|word| matches!(word.text.as_str(), "sequence"))
         || question
             .asked
             .words
             .windows(2)
-            .any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].is("order"));
+            .any(|two| matches!(two[0].text.as_str(), "what" | "which") && two[1].has_text("order"));
     if !asks {
         return None;
     }
@@ -293,14 +302,17 @@ pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Ca
         })?
         .lemma
         .clone();
-    let does = |reading: &Reading| {
-        reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| word_likeness(&verb, &told.lemma) >= 0.9)
+    let does = |reading: &ParsedEvent| {
+        reading
+            .clauses()
+            .filter_map(|clause| clause.verb.as_ref())
+            .any(|told| word_similarity(&verb, &told.lemma) >= 0.9)
     };
-    let mut events: Vec<&Found> =
+    let mut events: Vec<&RetrievedEvent> =
         found.iter().filter(|found| does(&found.reading) && found.reading.event.entity.is_some()).collect();
     events.sort_by_key(|found| (found.span().start, found.id()));
     let mut names: Vec<String> = Vec::new();
-    let mut evidence: Vec<Found> = Vec::new();
+    let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for event in events {
         let name = event.reading.event.entity.clone().unwrap_or_default();
         if !names.contains(&name) {
@@ -314,21 +326,21 @@ pub(in crate::recall) fn sequence(pool: &Pool<'_>, found: &[Found]) -> Option<Ca
     Some(Candidate::computed(
         Layer::Episodes,
         capitalised(&names.join(", then ")),
-        Value::List(names),
+        CandidateValue::List(names),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         "in the order of their first events".into(),
     ))
 }
 
-/// Of the alternatives, the one with more separate events of what the question says.
-fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers which of the alternatives happened more often.
+fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let mut counted: Vec<(usize, String, Vec<Found>)> = Vec::new();
+    let mut counted: Vec<(usize, String, Vec<RetrievedEvent>)> = Vec::new();
     for range in &question.asked.alternatives {
         let Some(noun) = main_noun(question.part(range)) else { continue };
-        let noun = moved(&noun, range.start);
-        let of_both = |item: &Item| {
+        let noun = shifted_phrase(&noun, range.start);
+        let of_both = |item: &ContentItem| {
             !item.light
                 && !question
                     .asked
@@ -336,18 +348,18 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
                     .iter()
                     .any(|range| question.part(range).to_lowercase().contains(&item.lemma))
         };
-        let events = crate::recall::pool::merged(
-            pool.about(&noun, question.bound(), false, 500, &question.content)?,
-            pool.mentions(&noun, question.bound(), false, 500, &question.content)?,
+        let events = crate::recall::pool::merge(
+            pool.events_about(&noun, question.bound(), false, 500, &question.content)?,
+            pool.events_mentioning(&noun, question.bound(), false, 500, &question.content)?,
         );
-        let fits: Vec<Found> = events
+        let fits: Vec<RetrievedEvent> = events
             .into_iter()
             .filter(|found| {
-                let held = question.content.held(&found.reading);
+                let held = question.content.item_similarities(&found.reading);
                 let both = question.content.items.iter().zip(held).filter(|(item, _)| of_both(item));
                 let (all, held) =
                     both.fold((0.0, 0.0), |(all, sum), (item, held)| (all + item.weight, sum + item.weight * held));
-                held >= SAYS_IT * all
+                held >= MIN_COUNTED_COVERAGE * all
             })
             .collect();
         let mut sessions: Vec<String> = Vec::new();
@@ -380,14 +392,14 @@ fn more_often(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text,
-        value: Value::Text(name.clone()),
+        value: CandidateValue::Text(name.clone()),
         signals: Signals {
             coverage: 0.9,
             cosine: 0.5,
             margin: 1.0,
             fits: 1.0,
             thing: 1.0,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence: evidence.clone(),
         confidence: 0.0,

@@ -1,40 +1,42 @@
-//! The parts of an event that can fill what a question leaves open: persons, owners, things, colours.
+//! Extracts the parts of an event that can answer a question: persons, owners, things, colours.
 
 use crate::Kind;
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::answerers::quote::asks_for_a_name;
-use crate::recall::answerers::rank::asked_back;
-use crate::recall::answerers::roles::{apposed, asks_who_one_is, equated, in_role, professions, related, role};
-use crate::recall::content::{verb_likeness, word_likeness};
-use crate::recall::likeness::{is_colour, likeness};
-use crate::recall::pool::Found;
+use crate::recall::answerers::quote::asks_for_name_or_number;
+use crate::recall::answerers::rank::asked_share;
+use crate::recall::answerers::roles::{
+    apposition, asks_identity, person_in_role, professions, role_beside_name, roles_between, stated_role,
+};
+use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::likeness::{is_colour, phrase_similarity};
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::{Question, asks_profession};
-use crate::recall::reading::{Reading, arguments, can_be_place, is_person, name_phrase};
-use crate::recall::telling::telling;
+use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
+use crate::recall::telling::relevant_clauses;
 
-/// From here a name is that of the one who is asked about.
-pub(super) const SPEAKER: f32 = 0.7;
-/// Most items of a list.
-pub(super) const LISTED: usize = 8;
+/// Minimum similarity of a name to the person in question.
+pub(super) const MIN_PERSON_SIMILARITY: f32 = 0.7;
+/// Maximum number of items of a list.
+pub(super) const MAX_LIST_ITEMS: usize = 8;
 
-/// The parts of an event that can fill what the question leaves open.
-pub(in crate::recall) fn parts(question: &Question<'_>, found: &Found) -> Vec<String> {
+/// Returns the parts of an event that can answer the question.
+pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {
     match question.ask() {
-        Ask::Person => persons(question, &found.reading),
-        Ask::Owner => owners(question, &found.reading),
-        Ask::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
-        Ask::Thing => things(question, &found.reading),
-        Ask::Description => related(question, &found.reading),
+        AnswerKind::Person => acting_persons(question, &found.reading),
+        AnswerKind::Owner => owners(question, &found.reading),
+        AnswerKind::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
+        AnswerKind::Thing => things_of_class(question, &found.reading),
+        AnswerKind::Description => roles_between(question, &found.reading),
         _ => Vec::new(),
     }
 }
 
-/// Persons who act in the event, those that the question names left out.
-fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+/// Returns the persons who act in the event, except those that the question names.
+fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let related = |asked: &NounPhrase| asked.owner.clone().or_else(|| asked.of.clone());
     // "Was it Mia or Ben who …?": one of the two is the answer.
     let alternatives = &question.asked.alternatives;
@@ -47,7 +49,7 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
             .iter()
             .filter(|asked| !offered(asked))
             .chain(&whose)
-            .any(|asked| likeness(asked, noun, reading) >= 0.7)
+            .any(|asked| phrase_similarity(asked, noun, reading) >= 0.7)
     };
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: String| {
@@ -56,25 +58,29 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
     };
     let subject_asked = question.asked.subject_is_asked;
-    // Who only asks somebody to do it has not done it.
-    if subject_asked && !of_talk(question) && asked_back(question, reading) >= 1.0 {
+    // A person who only requests a deed has not done it.
+    if subject_asked && !asks_about_speech(question) && asked_share(question, reading) >= 1.0 {
         return found;
     }
-    if let Some(name) = asks_who_one_is(question) {
-        reading.clauses().flat_map(arguments).filter_map(|noun| role(name, noun, reading)).for_each(&mut add);
-        reading.clauses().filter_map(|clause| equated(name, clause, reading)).for_each(&mut add);
+    if let Some(name) = asks_identity(question) {
+        reading
+            .clauses()
+            .flat_map(arguments)
+            .filter_map(|noun| role_beside_name(name, noun, reading))
+            .for_each(&mut add);
+        reading.clauses().filter_map(|clause| stated_role(name, clause, reading)).for_each(&mut add);
         let told = if found.is_empty() { professions(question, reading) } else { Vec::new() };
         found.extend(told);
         return found;
     }
     if let Some(asked) = question.asked.clause.subject.as_ref().filter(|subject| is_person(subject))
-        && let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| in_role(asked, noun, reading))
+        && let Some(name) = reading.clauses().flat_map(arguments).find_map(|noun| person_in_role(asked, noun, reading))
     {
         return vec![name];
     }
-    if question.asked.negated_verb() {
+    if question.asked.has_negated_verb() {
         // "Who did not have any …?": who does without it, or of whom that is denied.
-        for clause in reading.clauses().filter(|clause| lacks(question, clause, reading)) {
+        for clause in reading.clauses().filter(|clause| denies_possession(question, clause, reading)) {
             for noun in clause.subject.iter().filter(|noun| reading.resolve(noun).as_ref().is_some_and(is_person)) {
                 let speaker = || reading.event.entity.clone().unwrap_or_default();
                 add(if noun.is_pronoun() { speaker() } else { reading.phrase_text(noun) });
@@ -82,24 +88,28 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         }
         return found;
     }
-    // Who does what is asked is told by the clause that tells of it; only where it names nobody do the others count.
-    let telling = telling(question, reading);
-    // Whom the robot had before it is whoever is in the picture.
+    // The relevant clause names the actor. Other clauses count only if it names nobody.
+    let telling = relevant_clauses(question, reading);
+    // Any person in the picture was in front of the robot.
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
     for clause in telling.into_iter().chain(reading.clauses()) {
-        let acting = clause.subject.iter().flat_map(NounPhrase::all);
-        let others =
-            clause.objects.iter().flat_map(NounPhrase::all).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
+        let acting = clause.subject.iter().flat_map(NounPhrase::coordinated);
+        let others = clause
+            .objects
+            .iter()
+            .flat_map(NounPhrase::coordinated)
+            .chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
         let chosen: Vec<&NounPhrase> = match (subject_asked, seen) {
             (true, _) => acting.collect(),
             (false, true) => acting.chain(others).collect(),
             (false, false) => others.collect(),
         };
-        let chosen = chosen.into_iter().filter(|noun| apposed(noun, reading).is_none() && !is_called(noun, reading));
+        let chosen =
+            chosen.into_iter().filter(|noun| apposition(noun, reading).is_none() && !is_addressed(noun, reading));
         for noun in chosen {
             if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
-                add(name_of(noun, &meant, reading));
+                add(person_name(noun, &meant, reading));
             }
         }
     }
@@ -108,8 +118,8 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         .entity
         .as_deref()
         .filter(|_| !matches!(reading.event.kind, Kind::Object | Kind::State | Kind::Sound))
-        // Who tells of what is no person does nothing by that.
-        .filter(|_| reading.event.kind != Kind::Text || of_talk(question) || !is_of_thing(reading));
+        // The speaker of a text about things is no actor.
+        .filter(|_| reading.event.kind != Kind::Text || asks_about_speech(question) || !is_only_about_things(reading));
     if let Some(entity) = entity {
         let phrase = name_phrase(entity);
         if !named(&phrase) && found.is_empty() {
@@ -118,15 +128,16 @@ fn persons(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     }
     if alternatives.len() > 1 {
         let all: Vec<&NounPhrase> = question.named.iter().filter(|noun| offered(noun)).collect();
-        found
-            .retain(|name| all.is_empty() || all.iter().any(|noun| likeness(noun, &name_phrase(name), reading) >= 0.7));
+        found.retain(|name| {
+            all.is_empty() || all.iter().any(|noun| phrase_similarity(noun, &name_phrase(name), reading) >= 0.7)
+        });
     }
-    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { LISTED } else { 1 });
+    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { MAX_LIST_ITEMS } else { 1 });
     found
 }
 
-/// Whether a text calls somebody by name, who then does nothing by that: "here it is, Mia!".
-fn is_called(noun: &NounPhrase, reading: &Reading) -> bool {
+/// Returns whether a text addresses somebody by name, who then does not act: "here it is, Mia!".
+fn is_addressed(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
     let text = &reading.event.text;
     let before = text.get(..noun.range.start).unwrap_or_default().trim_end();
     let behind = text.get(noun.range.end..).unwrap_or_default().trim_start();
@@ -141,56 +152,56 @@ fn is_called(noun: &NounPhrase, reading: &Reading) -> bool {
             .any(|other| other.also.iter().any(|also| also.range == noun.range) && other.kind == NounKind::Name)
 }
 
-/// Whether the question is about somebody's talking: who says or asks something does so whatever it is about.
-fn of_talk(question: &Question<'_>) -> bool {
+/// Returns whether the question is about somebody's speech. A person says or asks something whatever it is about.
+fn asks_about_speech(question: &Question<'_>) -> bool {
     let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    SAYING.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
+    SPEECH_VERBS.contains(&verb) || matches!(verb, "ask" | "inquire" | "wonder")
 }
 
-/// Whether a text tells of what is no person, and nothing of who speaks.
-fn is_of_thing(reading: &Reading) -> bool {
+/// Returns whether a text is about things only, and not about its speaker.
+fn is_only_about_things(reading: &ParsedEvent) -> bool {
     let subjects: Vec<&NounPhrase> = reading.clauses().filter_map(|clause| clause.subject.as_ref()).collect();
     let of_speaker = |subject: &&NounPhrase| matches!(subject.head.as_str(), "i" | "we");
     let thing = |subject: &&NounPhrase| !subject.is_pronoun() && !is_person(subject);
     !subjects.iter().any(of_speaker) && subjects.iter().any(thing)
 }
 
-/// What a person is called whom a phrase means.
-fn name_of(noun: &NounPhrase, meant: &NounPhrase, reading: &Reading) -> String {
+/// Returns the name of the person that a phrase refers to.
+fn person_name(noun: &NounPhrase, meant: &NounPhrase, reading: &ParsedEvent) -> String {
     match noun.head.as_str() {
         _ if !noun.is_pronoun() => reading.phrase_text(noun),
         "nobody" | "somebody" | "someone" | "everybody" | "everyone" => capitalised(&noun.head),
         _ if reading.antecedent.as_ref().is_some_and(|other| meant.range.is_empty() && other.head == meant.head) => {
             capitalised(&meant.head)
         }
-        // What a pronoun means without words of its own is who speaks.
+        // A referent without words in the text is the speaker.
         _ if meant.range.is_empty() || meant.is_pronoun() => reading.event.entity.clone().unwrap_or_default(),
         _ => reading.phrase_text(meant),
     }
 }
 
-/// Whether a clause says that somebody is without what the question names.
-fn lacks(question: &Question<'_>, clause: &Clause, reading: &Reading) -> bool {
-    let meant = |noun: &NounPhrase| question.named.iter().any(|named| likeness(named, noun, reading) >= 0.7);
+/// Returns whether a clause says that somebody is without what the question names.
+fn denies_possession(question: &Question<'_>, clause: &Clause, reading: &ParsedEvent) -> bool {
+    let meant = |noun: &NounPhrase| question.named.iter().any(|named| phrase_similarity(named, noun, reading) >= 0.7);
     let without = clause.adjuncts.iter().any(|adjunct| adjunct.preposition == "without" && meant(&adjunct.noun));
     let denied = clause.verb.as_ref().is_some_and(|verb| verb.negated)
-        && clause.objects.iter().flat_map(NounPhrase::all).any(meant);
+        && clause.objects.iter().flat_map(NounPhrase::coordinated).any(meant);
     without || denied
 }
 
-fn owners(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let class = question.asked.class.as_ref().or(question.named.first());
     let Some(class) = class else { return Vec::new() };
     let owner = reading.clauses().flat_map(arguments).find_map(|noun| {
-        let owner = noun.owner.as_ref().filter(|_| likeness(class, noun, reading) >= 0.6)?;
+        let owner = noun.owner.as_ref().filter(|_| phrase_similarity(class, noun, reading) >= 0.6)?;
         Some(if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) })
     });
     owner.into_iter().collect()
 }
 
-/// Whose name is asked for by what they are to somebody: "what is Ada's mother called?", "the name of the twins' mother".
-fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
-    let subject = question.asked.clause.subject.as_ref().filter(|_| asks_for_a_name(question))?;
+/// Returns the role whose name is asked for: "what is Ada's mother called?", "the name of the twins' mother".
+fn asked_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+    let subject = question.asked.clause.subject.as_ref().filter(|_| asks_for_name_or_number(question))?;
     let of = subject
         .of
         .as_deref()
@@ -201,12 +212,12 @@ fn named_by_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     (whose.is_some() && role.kind == NounKind::Common && is_person(role)).then_some(role)
 }
 
-/// Things of the class that the question names; colours of the thing that it names.
-fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+/// Returns the things of the class that the question names, or the colours of the named thing.
+fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     // "What is her daughter called?": who is somebody's daughter, by name.
-    if let Some(role) = named_by_role(question) {
-        let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
-        return nouns().find_map(|noun| in_role(role, noun, reading)).into_iter().collect();
+    if let Some(role) = asked_role(question) {
+        let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
+        return nouns().find_map(|noun| person_in_role(role, noun, reading)).into_iter().collect();
     }
     let Some(class) = &question.asked.class else { return Vec::new() };
     let head = class.head.as_str();
@@ -220,7 +231,8 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     // "The cat Mokka": what stands before a name says what it is.
     let named = |noun: &&NounPhrase| {
-        noun.kind == NounKind::Name && question.named.iter().any(|asked| likeness(asked, noun, reading) >= SPEAKER)
+        noun.kind == NounKind::Name
+            && question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= MIN_PERSON_SIMILARITY)
     };
     for noun in reading.clauses().flat_map(arguments).filter(named) {
         let before = noun
@@ -229,18 +241,21 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
             .filter(|word| lexicon::is_a_as(word, head, PartOfSpeech::Noun).is_some_and(|steps| steps > 0));
         found.extend(before.cloned());
     }
-    // What somebody else plays is not what is asked for.
+    // Skip the objects of other actors.
     let actor = question.asked.clause.subject.as_ref().filter(|subject| subject.kind == NounKind::Name);
     let of_another = |clause: &&Clause| {
         let told = clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
         actor.is_some_and(|actor| {
-            told.is_some_and(|told| told.all().all(|told| likeness(actor, told, reading) < SPEAKER))
+            told.is_some_and(|told| {
+                told.coordinated().all(|told| phrase_similarity(actor, told, reading) < MIN_PERSON_SIMILARITY)
+            })
         })
     };
     for noun in reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
             let is = noun.kind != NounKind::Pronoun
-                && kind_of(noun, head).is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
+                && steps_below_class(noun, head)
+                    .is_some_and(|steps| steps > 0 || noun.modifiers.len() > class.modifiers.len());
             let asked = question.named.iter().any(|known| known.head == noun.head);
             if is && !asked {
                 // "Which tools": what a tool is named with is one, too, whether the lexicon knows it or not.
@@ -258,7 +273,10 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     let is = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     if found.is_empty() && is && !class.plural {
         let told = reading.clauses().filter(|clause| {
-            let same = clause.subject.as_ref().is_some_and(|subject| likeness(class, subject, reading) >= SPEAKER);
+            let same = clause
+                .subject
+                .as_ref()
+                .is_some_and(|subject| phrase_similarity(class, subject, reading) >= MIN_PERSON_SIMILARITY);
             same && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated)
         });
         found.extend(told.filter_map(|clause| clause.objects.first()).map(|noun| reading.phrase_text(noun)));
@@ -284,17 +302,17 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
     {
         let told = reading.clauses().filter(|clause| {
-            clause.verb.as_ref().is_some_and(|told| !told.negated && verb_likeness(verb, told) >= 0.8)
+            clause.verb.as_ref().is_some_and(|told| !told.negated && verb_similarity(verb, told) >= 0.8)
         });
         let objects = told.flat_map(|clause| &clause.objects).filter(|noun| can_be_place(noun) && !is_person(noun));
         found.extend(objects.map(|noun| reading.phrase_text(noun)));
     }
-    // What an event is about is a thing of the class, where it does what the question says.
+    // The entity of an event is a thing of the class if it matches the verb of the question.
     if found.is_empty()
         && let Some(entity) = &reading.event.entity
         && matches!(reading.event.kind, Kind::Action | Kind::Object | Kind::State)
         && let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)
-        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_likeness(verb, told) >= 0.8)
+        && reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| verb_similarity(verb, told) >= 0.8)
         && !is_person(&name_phrase(entity))
     {
         found.push(entity.clone());
@@ -302,14 +320,14 @@ fn things(question: &Question<'_>, reading: &Reading) -> Vec<String> {
     found
 }
 
-/// How many steps a noun phrase is below a class: by its last two words, else by its head.
-pub(in crate::recall) fn kind_of(noun: &NounPhrase, class: &str) -> Option<u8> {
+/// Returns how many steps a noun phrase is below a class, by its last two words, else by its head.
+pub(in crate::recall) fn steps_below_class(noun: &NounPhrase, class: &str) -> Option<u8> {
     let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
     let is_a = |word: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun);
     two.and_then(|two| is_a(&two)).or_else(|| is_a(&noun.head))
 }
 
-fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+fn colours(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let thing = question.asked.clause.subject.as_ref().or(question.named.first());
     let mut found: Vec<String> = Vec::new();
     for clause in reading.clauses() {
@@ -317,7 +335,7 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         for noun in arguments(clause).flat_map(|noun| std::iter::once(noun).chain(noun.of.as_deref())) {
             let about = thing.is_none_or(|thing| {
                 let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
-                likeness(&head, noun, reading) >= 0.6
+                phrase_similarity(&head, noun, reading) >= 0.6
             });
             if about {
                 let before = reading.event.text.get(..noun.range.start).unwrap_or_default().trim_end();
@@ -330,7 +348,7 @@ fn colours(question: &Question<'_>, reading: &Reading) -> Vec<String> {
         let subject = clause
             .subject
             .as_ref()
-            .is_some_and(|subject| thing.is_none_or(|thing| word_likeness(&thing.head, &subject.head) >= 0.6));
+            .is_some_and(|subject| thing.is_none_or(|thing| word_similarity(&thing.head, &subject.head) >= 0.6));
         if subject {
             found.extend(clause.complements.iter().map(|(word, _)| word.clone()).filter(|word| is_colour(word)));
         }

@@ -1,142 +1,158 @@
-//! Where something is, was, or was before: the latest place that an event tells of it.
+//! Answers where something is, was, or was before: the latest place that an event reports.
 
+use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::{best_in, likeness};
-use crate::recall::pool::{Found, Pool, REPLIED, merged};
-use crate::recall::question::{ITSELF, Question};
-use crate::recall::reading::{Place, Placement, Reading, arguments, is_anaphor, is_person};
-use crate::recall::telling::telling;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
+use crate::recall::question::{Question, ROBOT_ENTITY};
+use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person};
+use crate::recall::telling::relevant_clauses;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
-/// What is left of a place that another clause tells than the one that tells what is asked.
-const BESIDE: f32 = 0.8;
-/// Below this another thing is meant.
-const SAME_THING: f32 = 0.5;
-/// How surely a thing is meant that was called by its full name before.
-const CALLED: f32 = 0.97;
-/// Texts of the thing to which replies are looked for, the latest.
-const TALKS: usize = 12;
-/// From here a text speaks of the thing.
-const SPOKEN_OF: f32 = 0.85;
-/// How surely "it" in a reply is what was spoken of.
-const REPLY: f32 = 0.93;
-/// How surely a robot charges where a dock or a station is.
-const AT_ITS_DOCK: f32 = 0.95;
-/// From here a clause tells of the deed that is asked about.
-const DONE: f32 = 0.6;
-/// A bound up to this length is one moment.
-const MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
-/// Events of the thing that are gone through.
-const EVENTS: usize = 200;
+/// Factor for a place in another clause than the relevant one.
+const OTHER_CLAUSE_FACTOR: f32 = 0.8;
+/// Similarity below which a phrase names another thing.
+const MIN_THING_SIMILARITY: f32 = 0.5;
+/// Certainty that a short name refers to the thing whose full name was used before.
+const FULL_NAME_CERTAINTY: f32 = 0.97;
+/// Maximum number of texts about the thing whose replies are read, the latest ones.
+const MAX_REPLIED_TEXTS: usize = 12;
+/// Minimum similarity of a text to the thing for a mention.
+const MIN_MENTION_SIMILARITY: f32 = 0.85;
+/// Certainty that "it" in a reply refers to the thing mentioned before.
+const REPLY_CERTAINTY: f32 = 0.93;
+/// Certainty that a robot charges at the place of a dock or a station.
+const DOCK_CERTAINTY: f32 = 0.95;
+/// Minimum similarity of a clause to the deed in question.
+const MIN_DEED_SIMILARITY: f32 = 0.6;
+/// Longest time bound that means one moment.
+const MAX_MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
+/// Maximum number of events of the thing that are read.
+const MAX_THING_EVENTS: usize = 200;
 
-/// A place of the thing.
-struct Stay {
+/// Verbs that move a thing or somebody to a place.
+const MOVING_VERBS: &[&str] =
+    &["bring", "carry", "come", "drive", "fetch", "go", "move", "put", "send", "ship", "take", "walk"];
+
+/// A reported place of the thing.
+struct PlaceReport {
     at: Timestamp,
-    place: Place,
-    found: Found,
+    place: ThingPlace,
+    found: RetrievedEvent,
     likeness: f32,
 }
 
-/// The place of the thing that a question asks for.
+/// Answers with the place of the thing in question.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    pooled: &[Found],
-    cue: Option<&Found>,
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    cue: Option<&RetrievedEvent>,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some(thing) = theme(question) else { return Ok(None) };
-    let listed = pool.about(&thing, None, true, EVENTS, &question.content)?;
-    let mentioned = pool.mentions(&thing, None, true, EVENTS, &question.content)?;
-    let all = merged(merged(pooled.to_vec(), listed), mentioned);
+    let Some(thing) = located_phrase(question) else { return Ok(None) };
+    let listed = pool.events_about(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
+    let mentioned = pool.events_mentioning(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
+    let all = merge(merge(pooled.to_vec(), listed), mentioned);
     let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
-    let verb = deed(question);
-    let mere = asks_merely(question, &thing);
-    let mut stays: Vec<Stay> = Vec::new();
-    let called: Vec<Found> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
+    let verb = deed_at_place(question);
+    let mere = asks_only_for_place(question, &thing);
+    let mut stays: Vec<PlaceReport> = Vec::new();
+    let called: Vec<RetrievedEvent> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
     let mut does = 0.0_f32;
-    let speaks =
-        |found: &&Found| found.reading.event.kind == Kind::Text && best_in(&thing, &found.reading) >= SPOKEN_OF;
-    let mut asked_about: Vec<Found> = all.iter().filter(speaks).cloned().collect();
+    let speaks = |found: &&RetrievedEvent| {
+        found.reading.event.kind == Kind::Text
+            && best_phrase_similarity(&thing, &found.reading) >= MIN_MENTION_SIMILARITY
+    };
+    let mut asked_about: Vec<RetrievedEvent> = all.iter().filter(speaks).cloned().collect();
     asked_about.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    asked_about.truncate(TALKS);
+    asked_about.truncate(MAX_REPLIED_TEXTS);
     for found in all {
-        // What somebody asks, or supposes, places nothing.
+        // Questions and suppositions do not locate a thing.
         if found.reading.only_asks() {
             continue;
         }
-        let mut of_event: Vec<Stay> = Vec::new();
-        // Whoever asks merely where a thing is takes any clause.
+        let mut of_event: Vec<PlaceReport> = Vec::new();
+        // If only the place is asked for, any clause counts.
         let telling: Vec<usize> = match mere {
             true => Vec::new(),
-            false => telling(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
+            false => relevant_clauses(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
         };
         let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
-        for place in found.reading.places().into_iter().chain(homes(&found.reading).filter(|_| at_home)) {
-            let mut value = meant(&thing, &place.thing, &found, &called);
-            // A robot charges where its dock is.
+        for place in found.reading.places().into_iter().chain(origins(&found.reading).filter(|_| at_home)) {
+            if question.tense != Tense::Future && is_proposed(&place, &found.reading) {
+                continue;
+            }
+            let mut value = reference_certainty(&thing, &place.thing, &found, &called);
+            // A robot charges at its dock.
             if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
             {
-                of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: AT_ITS_DOCK });
+                of_event.push(PlaceReport {
+                    at: found.span().start,
+                    place,
+                    found: found.clone(),
+                    likeness: DOCK_CERTAINTY,
+                });
                 does = 1.0;
                 continue;
             }
-            // Who does something somewhere is there: "she does her exercises on the lawn".
-            if let Some(verb) = verb.as_deref().filter(|verb| !is_being(verb))
+            // An actor is at the place of the deed: "she does her exercises on the lawn".
+            if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb))
                 && let Some(actor) = actor(&place, &found.reading)
-                && done_in(verb, &place, &found.reading) >= DONE
+                && deed_similarity(verb, &place, &found.reading) >= MIN_DEED_SIMILARITY
             {
-                value = value.max(likeness(&thing, &actor, &found.reading));
+                value = value.max(phrase_similarity(&thing, &actor, &found.reading));
             }
-            // And its dock is where it charges.
-            let dock = matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ITSELF;
+            // The dock is where the robot charges.
+            let dock =
+                matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ROBOT_ENTITY;
             if dock
-                && found.reading.event.entity.as_deref() == Some(ITSELF)
-                && done_in("charge", &place, &found.reading) >= DONE
+                && found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY)
+                && deed_similarity("charge", &place, &found.reading) >= MIN_DEED_SIMILARITY
             {
-                value = value.max(AT_ITS_DOCK);
+                value = value.max(DOCK_CERTAINTY);
             }
-            if value < SAME_THING {
+            if value < MIN_THING_SIMILARITY {
                 continue;
             }
             if names_itself(&thing, &place) {
                 continue;
             }
             // "Where does he sleep?" asks for another place than "where is he?".
-            if let Some(verb) = verb.as_deref().filter(|verb| !is_being(verb)) {
-                let told = done_in(verb, &place, &found.reading);
-                // Who is from there lives there.
+            if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb)) {
+                let told = deed_similarity(verb, &place, &found.reading);
+                // "Is from there" means "lives there".
                 let told =
-                    if at_home && homes(&found.reading).any(|home| home.text == place.text) { 1.0 } else { told };
+                    if at_home && origins(&found.reading).any(|home| home.text == place.text) { 1.0 } else { told };
                 does = does.max(told);
                 value *= 0.7 + 0.3 * told;
             }
             // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
             if !mere {
                 value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
-                if !telling.contains(&place.at) && place.at != usize::MAX {
-                    value *= BESIDE;
+                if !telling.contains(&place.clause_start) && place.clause_start != usize::MAX {
+                    value *= OTHER_CLAUSE_FACTOR;
                 }
             }
-            of_event.push(Stay { at: found.span().start, place, found: found.clone(), likeness: value });
+            of_event.push(PlaceReport { at: found.span().start, place, found: found.clone(), likeness: value });
         }
         stays.extend(of_event);
     }
-    stays.extend(replies(pool, &asked_about)?);
+    stays.extend(places_in_replies(pool, &asked_about)?);
     // "Where did Mia take the dog?": where somebody else had it is not asked.
     if let Some(who) = question.asked.clause.subject.as_ref().filter(|who| who.kind == NounKind::Name && is_person(who))
         && verb.as_deref().is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive" | "have"))
         && question.tense == Tense::Past
         && question.asked.clause.objects.iter().any(|object| !object.is_pronoun())
     {
-        let by_them = |stay: &Stay| {
+        let by_them = |stay: &PlaceReport| {
             actor(&stay.place, &stay.found.reading)
-                .is_some_and(|actor| likeness(who, &actor, &stay.found.reading) >= DONE)
+                .is_some_and(|actor| phrase_similarity(who, &actor, &stay.found.reading) >= MIN_DEED_SIMILARITY)
         };
         if stays.iter().any(by_them) {
             stays.retain(by_them);
@@ -144,8 +160,8 @@ pub(in crate::recall) fn answer(
     }
     // "Where does she go on Mondays?": where she is otherwise is not where she goes.
     if question.asked.habitual && verb.as_deref() == Some("go") {
-        let goes = |stay: &Stay| {
-            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+        let goes = |stay: &PlaceReport| {
+            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
             clause
                 .and_then(|clause| clause.verb.as_ref())
                 .is_some_and(|told| lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb))
@@ -159,11 +175,11 @@ pub(in crate::recall) fn answer(
     }
     let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
     stays.retain(|stay| stay.likeness >= best - 0.12);
-    stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.at));
-    let chosen = choose(question, &stays, mere, cue);
+    stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.clause_start));
+    let chosen = choose_report(question, &stays, mere, cue);
     let Some(chosen) = chosen else { return Ok(None) };
-    // Where somebody happens to be is not where they do what nobody told of.
-    let untold = !mere && verb.as_deref().is_some_and(|verb| !is_being(verb)) && does < DONE;
+    // The place of a person is not the place of an unreported deed.
+    let untold = !mere && verb.as_deref().is_some_and(|verb| !is_location_verb(verb)) && does < MIN_DEED_SIMILARITY;
     let coverage = chosen.found.coverage.of_content;
     let signals = Signals {
         coverage,
@@ -171,14 +187,14 @@ pub(in crate::recall) fn answer(
         margin: 1.0,
         fits: if untold { 0.0 } else { 1.0 },
         thing: chosen.likeness,
-        known: question.content.known(),
+        known: question.content.known_share(),
     };
     let mut evidence = vec![chosen.found.clone()];
     evidence.extend(pooled.iter().filter(|found| found.id() != chosen.found.id()).cloned());
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&chosen.place.text),
-        value: Value::Text(chosen.place.text.clone()),
+        value: CandidateValue::Text(chosen.place.text.clone()),
         evidence,
         signals,
         confidence: 0.0,
@@ -190,8 +206,18 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// What is done where the question asks: "where does she like to paint?" asks where she paints.
-fn deed(question: &Question<'_>) -> Option<String> {
+/// Returns whether somebody only proposes to move the thing to a place: "I could take it to the workshop".
+fn is_proposed(place: &ThingPlace, reading: &ParsedEvent) -> bool {
+    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start);
+    clause.and_then(|clause| clause.verb.as_ref()).is_some_and(|verb| {
+        let proposes =
+            matches!(verb.modal.as_deref(), Some("can" | "could" | "may" | "might" | "should" | "would" | "must"));
+        proposes && !verb.passive && is_one_of(&verb.lemma, MOVING_VERBS)
+    })
+}
+
+/// Returns the deed whose place is asked for: "where does she like to paint?" asks where she paints.
+fn deed_at_place(question: &Question<'_>) -> Option<String> {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only)?;
     // "Where can it be picked up?" asks where it is.
     if verb.passive && matches!(verb.modal.as_deref(), Some("can" | "could")) {
@@ -212,47 +238,55 @@ fn deed(question: &Question<'_>) -> Option<String> {
     Some(done.lemma.clone())
 }
 
-/// How surely a thing that an event places is the one that is asked for. "The cup", told after "the blue cup", is the blue one; told
-/// after "the green cup" it is the green one.
-pub(super) fn meant(thing: &NounPhrase, told: &NounPhrase, found: &Found, called: &[Found]) -> f32 {
-    let value = likeness(thing, told, &found.reading);
+/// Returns the certainty that a located thing is the one in question. "The cup", told after "the blue cup", is the blue
+/// one; told after "the green cup", it is the green one.
+pub(super) fn reference_certainty(
+    thing: &NounPhrase,
+    told: &NounPhrase,
+    found: &RetrievedEvent,
+    called: &[RetrievedEvent],
+) -> f32 {
+    let value = phrase_similarity(thing, told, &found.reading);
     let vague = !thing.modifiers.is_empty() && told.modifiers.is_empty() && told.owner.is_none() && told.of.is_none();
-    if !vague || value < SAME_THING || told.determiner.as_deref() != Some("the") {
+    if !vague || value < MIN_THING_SIMILARITY || told.determiner.as_deref() != Some("the") {
         return value;
     }
     let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
     let before = called.iter().filter(|other| other.span().start < found.span().start);
     let precise = before.filter_map(|other| {
-        let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
+        let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
         let of_kind = nouns
-            .filter(|noun| !noun.modifiers.is_empty() && likeness(&head, noun, &other.reading) >= SAME_THING)
-            .map(|noun| likeness(thing, noun, &other.reading));
+            .filter(|noun| {
+                !noun.modifiers.is_empty() && phrase_similarity(&head, noun, &other.reading) >= MIN_THING_SIMILARITY
+            })
+            .map(|noun| phrase_similarity(thing, noun, &other.reading));
         of_kind.reduce(f32::max).map(|value| (other.span().start, other.id(), value))
     });
     let last = precise.max_by_key(|(at, id, _)| (*at, *id));
-    last.map_or(value, |(.., before)| before.min(CALLED))
+    last.map_or(value, |(.., before)| before.min(FULL_NAME_CERTAINTY))
 }
 
-/// Where it was said to be in reply to somebody who spoke of it: "I can't find the saw." "It is in the shed."
-fn replies(pool: &Pool<'_>, spoken: &[Found]) -> Result<Vec<Stay>, ReadError> {
+/// Returns the places in replies to a mention of the thing: "I can't find the saw." "It is in the shed."
+fn places_in_replies(pool: &EventPool<'_>, spoken: &[RetrievedEvent]) -> Result<Vec<PlaceReport>, ReadError> {
     let mut stays = Vec::new();
     for said in spoken {
         let span = said.span();
-        let soon = TimeSpan { start: span.end, end: span.end.saturating_add(REPLIED) };
-        let replies = pool.listing(Some(soon), None, vec![Kind::Text], false, 3, &pool.question.content)?;
+        let soon = TimeSpan { start: span.end, end: span.end.saturating_add(REPLY_WINDOW) };
+        let replies =
+            pool.events_in_time_order(Some(soon), None, vec![Kind::Text], false, 3, &pool.question.content)?;
         for mut reply in replies.into_iter().filter(|reply| reply.id() != said.id() && !reply.reading.only_asks()) {
             let places = reply.reading.places();
             let Some(place) = places.into_iter().rfind(|place| is_anaphor(&place.thing)) else { continue };
             reply.coverage = said.coverage;
-            stays.push(Stay { at: reply.span().start, place, found: reply, likeness: REPLY });
+            stays.push(PlaceReport { at: reply.span().start, place, found: reply, likeness: REPLY_CERTAINTY });
             break;
         }
     }
     Ok(stays)
 }
 
-/// Where somebody is said to be from: "Mr Falk from the second floor".
-fn homes(reading: &Reading) -> impl Iterator<Item = Place> {
+/// Returns where an event says that somebody is from: "Mr Falk from the second floor".
+fn origins(reading: &ParsedEvent) -> impl Iterator<Item = ThingPlace> {
     reading.clauses().flat_map(move |clause| {
         let persons = clause.subject.iter().chain(&clause.objects).filter(|noun| is_person(noun));
         persons.filter_map(move |noun| {
@@ -261,28 +295,28 @@ fn homes(reading: &Reading) -> impl Iterator<Item = Place> {
                 .iter()
                 .find(|adjunct| adjunct.preposition.starts_with("from") && adjunct.range.start == noun.range.end + 1)?;
             let text = reading.text(&from.range).split_once(' ').map(|(_, place)| place.to_owned())?;
-            Some(Place { thing: noun.clone(), text, placement: Placement::At, at: clause.range.start })
+            Some(ThingPlace { thing: noun.clone(), text, placement: Placement::At, clause_start: clause.range.start })
         })
     })
 }
 
-/// Who does what the clause tells that places something.
-fn actor(place: &Place, reading: &Reading) -> Option<NounPhrase> {
-    let clause = reading.clauses().find(|clause| clause.range.start == place.at)?;
+/// Returns the actor of the clause that locates something.
+fn actor(place: &ThingPlace, reading: &ParsedEvent) -> Option<NounPhrase> {
+    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start)?;
     clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)
 }
 
-/// How well the clause that places a thing tells of a deed, by its verb or by a noun: "does her exercises".
-fn done_in(verb: &str, place: &Place, reading: &Reading) -> f32 {
+/// Returns how well the clause that locates a thing matches a deed, by its verb or by a noun: "does her exercises".
+fn deed_similarity(verb: &str, place: &ThingPlace, reading: &ParsedEvent) -> f32 {
     let all = || reading.clauses();
-    let verbs = all().filter_map(|clause| clause.verb.as_ref()).map(|told| word_likeness(verb, &told.lemma));
-    let here = all().filter(|clause| clause.range.start == place.at);
-    let nouns = here.flat_map(|clause| &clause.objects).map(|noun| 0.95 * word_likeness(verb, &noun.head));
+    let verbs = all().filter_map(|clause| clause.verb.as_ref()).map(|told| word_similarity(verb, &told.lemma));
+    let here = all().filter(|clause| clause.range.start == place.clause_start);
+    let nouns = here.flat_map(|clause| &clause.objects).map(|noun| 0.95 * word_similarity(verb, &noun.head));
     verbs.chain(nouns).fold(0.0, f32::max)
 }
 
-/// What a question for a place is about: what is put somewhere, else who or what is there.
-pub(in crate::recall) fn theme(question: &Question<'_>) -> Option<NounPhrase> {
+/// Returns what a question for a place is about: the object that is put somewhere, else the subject.
+pub(in crate::recall) fn located_phrase(question: &Question<'_>) -> Option<NounPhrase> {
     let clause = &question.asked.clause;
     let object = clause.objects.iter().find(|object| !object.is_pronoun());
     let subject = clause.subject.as_ref();
@@ -303,8 +337,8 @@ pub(in crate::recall) fn theme(question: &Question<'_>) -> Option<NounPhrase> {
         .or_else(|| question.named.first().cloned())
 }
 
-/// Whether a question says nothing of the thing but what it is: "where did you get stuck?" says more.
-fn asks_merely(question: &Question<'_>, thing: &NounPhrase) -> bool {
+/// Returns whether a question describes the thing in no other way: "where did you get stuck?" does.
+fn asks_only_for_place(question: &Question<'_>, thing: &NounPhrase) -> bool {
     let clause = &question.asked.clause;
     let placed: Vec<&str> = clause.adjuncts.iter().flat_map(|adjunct| adjunct.noun.lemmas()).collect();
     let own = thing.lemmas();
@@ -316,11 +350,11 @@ fn asks_merely(question: &Question<'_>, thing: &NounPhrase) -> bool {
         .filter(|word| main.start <= word.range.start && word.range.end <= main.end)
         .filter(|word| matches!(word.tag, Tag::Noun | Tag::Verb | Tag::Adjective))
         .map(|word| word.lemma.as_str())
-        .all(|word| own.contains(&word) || placed.contains(&word) || is_being(word))
+        .all(|word| own.contains(&word) || placed.contains(&word) || is_location_verb(word))
 }
 
-/// Verbs that ask for a place and for nothing else.
-fn is_being(verb: &str) -> bool {
+/// Returns whether a verb asks for a place and nothing else.
+fn is_location_verb(verb: &str) -> bool {
     matches!(
         verb,
         "be" | "put"
@@ -357,50 +391,55 @@ fn is_being(verb: &str) -> bool {
     )
 }
 
-/// "The mug is in the mug": a phrase that names the thing itself is no place of it.
-fn names_itself(thing: &NounPhrase, place: &Place) -> bool {
+/// Returns whether a phrase of place names the thing itself: "the mug is in the mug".
+fn names_itself(thing: &NounPhrase, place: &ThingPlace) -> bool {
     let text = place.text.to_lowercase();
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    words.last().is_some_and(|last| word_likeness(&thing.head, last) >= 0.95)
+    words.last().is_some_and(|last| word_similarity(&thing.head, last) >= 0.95)
 }
 
-/// "Where are you from?", "where does he come from?".
+/// Returns whether a question asks for somebody's origin: "where are you from?", "where does he come from?".
 fn asks_origin(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
     let left = clause.complements.iter().any(|(word, _)| word == "from");
     left && clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "come"))
 }
 
-/// "I am from the coast", and not "she comes from the kitchen".
-fn says_origin(stay: &Stay) -> bool {
-    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.at);
+/// Returns whether a report states an origin: "I am from the coast", and not "she comes from the kitchen".
+fn states_origin(stay: &PlaceReport) -> bool {
+    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
     clause
         .and_then(|clause| clause.verb.as_ref())
         .is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
 }
 
-fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Option<&Found>) -> Option<&'a Stay> {
-    let arrivals: Vec<&Stay> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
+fn choose_report<'a>(
+    question: &Question<'_>,
+    stays: &'a [PlaceReport],
+    mere: bool,
+    cue: Option<&RetrievedEvent>,
+) -> Option<&'a PlaceReport> {
+    let arrivals: Vec<&PlaceReport> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
     if question.asked.habitual {
         return most_common(&arrivals);
     }
     // "Where does she come from?"
     if asks_origin(question) {
-        return stays.iter().rev().find(|stay| stay.place.placement == Placement::From && says_origin(stay));
+        return stays.iter().rev().find(|stay| stay.place.placement == Placement::From && states_origin(stay));
     }
     // "Where did she find it?": where it was until then, if that is told.
     let finds =
         question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "find" | "discover"));
     if finds && question.tense == Tense::Past {
-        let says = |stay: &&Stay| {
-            stay.place.placement == Placement::At && done_in("find", &stay.place, &stay.found.reading) >= 0.9
+        let says = |stay: &&PlaceReport| {
+            stay.place.placement == Placement::At && deed_similarity("find", &stay.place, &stay.found.reading) >= 0.9
         };
         let from = stays.iter().rev().find(|stay| stay.place.placement == Placement::From);
         if let Some(left) = from.filter(|_| !stays.iter().any(|stay| says(&stay))) {
             return Some(left);
         }
     }
-    if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
+    if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
         let span = cue.span();
         return match relation.order {
             Order::During => arrivals.iter().rev().find(|stay| stay.at <= span.end).copied(),
@@ -414,11 +453,11 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
             Order::After => arrivals.iter().find(|stay| stay.at >= span.start).copied(),
         };
     }
-    let bound = if question.is_bounded() { question.bound() } else { question.hard };
+    let bound = if question.has_time_bound() { question.bound() } else { question.hard };
     if let Some(bound) = bound {
         // "Ten minutes ago" is a moment, however precisely people tell it.
         let length = bound.end.since(bound.start);
-        let at = if length <= MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
+        let at = if length <= MAX_MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
         let until = arrivals
             .iter()
             .rev()
@@ -438,7 +477,7 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
             let last = arrivals.last()?;
             let other = arrivals.iter().rev().find(|stay| !same_place(&stay.place.text, &last.place.text)).copied();
             // "She takes it from the desk": that is where it was.
-            let left = |stay: &&&Stay| stay.place.placement == Placement::From && stay.at <= last.at;
+            let left = |stay: &&&PlaceReport| stay.place.placement == Placement::From && stay.at <= last.at;
             match stays.iter().rev().collect::<Vec<_>>().iter().find(left) {
                 Some(left) if other.is_none_or(|other| other.at < left.at) => Some(*left),
                 _ => other,
@@ -452,7 +491,7 @@ fn choose<'a>(question: &Question<'_>, stays: &'a [Stay], mere: bool, cue: Optio
         {
             stays.last()
         }
-        // A thing is where it was put last; a deed is done where it is told most clearly.
+        // A thing is at its latest place. A deed is done at the place that is reported most clearly.
         _ if mere || question.tense != Tense::Past => arrivals.last().copied(),
         _ => arrivals.iter().copied().max_by(|a, b| a.found.score.total_cmp(&b.found.score).then(a.at.cmp(&b.at))),
     }
@@ -470,8 +509,9 @@ pub(super) fn same_place(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 
-fn most_common<'a>(stays: &[&'a Stay]) -> Option<&'a Stay> {
-    let count = |stay: &&&Stay| stays.iter().filter(|other| same_place(&stay.place.text, &other.place.text)).count();
+fn most_common<'a>(stays: &[&'a PlaceReport]) -> Option<&'a PlaceReport> {
+    let count =
+        |stay: &&&PlaceReport| stays.iter().filter(|other| same_place(&stay.place.text, &other.place.text)).count();
     stays.iter().max_by_key(|stay| (count(stay), stay.at)).copied()
 }
 

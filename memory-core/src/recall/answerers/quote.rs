@@ -1,60 +1,60 @@
-//! What was told, in its own words, and how well that answers.
+//! Quotations as answers, and how well they fit.
 
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
-use crate::recall::answerers::amounts::{is_of_unit, unit_class};
-use crate::recall::answerers::counts::holds_counted;
-use crate::recall::content::word_likeness;
+use crate::recall::answerers::amounts::{has_asked_unit, unit_class};
+use crate::recall::answerers::counts::names_counted;
+use crate::recall::content::word_similarity;
 use crate::recall::likeness::is_colour;
-use crate::recall::pool::Found;
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::{Kind, Modality};
 
-/// How well a mere quotation answers the question: a question for a place, a number or a thing of a class wants more.
-pub(in crate::recall) fn quoted(question: &Question<'_>) -> f32 {
-    if asks_for_a_name(question) {
+/// Returns the `fits` signal of a mere quotation. Questions for a place, a number or a thing of a class need more.
+pub(in crate::recall) fn quotation_fit(question: &Question<'_>) -> f32 {
+    if asks_for_name_or_number(question) {
         return 0.0;
     }
     match question.ask() {
-        Ask::Thing if asks_colour(question) => 0.0,
-        Ask::Description | Ask::Reason | Ask::Action => 0.8,
-        Ask::Thing if question.asked.class.is_none() => 0.5,
-        Ask::Person if question.asked.subject_is_asked => 0.0,
-        Ask::Thing | Ask::Person | Ask::Owner | Ask::Change => 0.2,
-        // What was in view says where the robot itself was.
-        Ask::Place if of_robot(question) => 0.5,
+        AnswerKind::Thing if asks_colour(question) => 0.0,
+        AnswerKind::Description | AnswerKind::Reason | AnswerKind::Action => 0.8,
+        AnswerKind::Thing if question.asked.class.is_none() => 0.5,
+        AnswerKind::Person if question.asked.subject_is_asked => 0.0,
+        AnswerKind::Thing | AnswerKind::Person | AnswerKind::Owner | AnswerKind::Change => 0.2,
+        // The view shows where the robot was.
+        AnswerKind::Place if asks_where_robot_was(question) => 0.5,
         _ => 0.0,
     }
 }
 
-/// Whether a question for a place is for that of the robot, as another event places it in time.
-fn of_robot(question: &Question<'_>) -> bool {
+/// Returns whether a question for a place asks for the place of the robot, at the time of another event.
+fn asks_where_robot_was(question: &Question<'_>) -> bool {
     question.asked.cue.is_some() && question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you")
 }
 
-/// Whether a sentence has what is asked for somewhere, though nothing took it out: a place, a number, a stretch of time.
-pub(in crate::recall) fn may_tell(question: &Question<'_>, reading: &Reading) -> bool {
-    if asks_for_a_name(question) {
+/// Returns whether a sentence may contain an answer that was not extracted: a place, a number, a time span.
+pub(in crate::recall) fn may_contain_answer(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    if asks_for_name_or_number(question) {
         return false;
     }
     let numbers = || match unit_class(question) {
-        Some(_) => reading.quantities().iter().any(|quantity| is_of_unit(question, quantity, reading)),
+        Some(_) => reading.quantities().iter().any(|quantity| has_asked_unit(question, quantity, reading)),
         None => !reading.quantities().is_empty() || reading.lemmas.iter().any(|(_, tag)| *tag == Tag::Number),
     };
     match question.ask() {
-        Ask::Place => {
+        AnswerKind::Place => {
             let mut adjuncts = reading.clauses().flat_map(|clause| &clause.adjuncts);
-            adjuncts.any(|adjunct| PLACING.contains(&adjunct.preposition.as_str()))
+            adjuncts.any(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()))
         }
-        Ask::Amount | Ask::Count | Ask::Times => numbers() && holds_counted(question, reading),
-        Ask::Length => numbers() || !reading.times.is_empty(),
-        Ask::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
-        // An event in which nobody acts does not say who did it.
-        Ask::Person if question.asked.subject_is_asked => {
+        AnswerKind::Amount | AnswerKind::Count | AnswerKind::Times => numbers() && names_counted(question, reading),
+        AnswerKind::Length => numbers() || !reading.times.is_empty(),
+        AnswerKind::Thing if asks_colour(question) => reading.lemmas.iter().any(|(lemma, _)| is_colour(lemma)),
+        // An event without a person does not name the actor.
+        AnswerKind::Person if question.asked.subject_is_asked => {
             let acts = |noun: &NounPhrase| noun.kind == NounKind::Name || is_person(noun);
             reading.clauses().flat_map(arguments).any(acts)
                 || !matches!(reading.event.kind, Kind::State | Kind::Object | Kind::Sound)
@@ -67,8 +67,8 @@ fn asks_colour(question: &Question<'_>) -> bool {
     question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"))
 }
 
-/// What was told, with who told it.
-pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String {
+/// Returns the text of an event with its speaker.
+pub(in crate::recall) fn quotation(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     let text = best_sentences(found, question);
     let closed = |text: &str| {
@@ -79,21 +79,21 @@ pub(in crate::recall) fn quote(found: &Found, question: &Question<'_>) -> String
         Some(entity) if event.kind == Kind::Text && event.modality == Modality::Audio => {
             format!("{entity}: {}", closed(&text))
         }
-        Some(entity) if !names(&event.text, entity) && event.kind != Kind::Object => {
+        Some(entity) if !names_entity(&event.text, entity) && event.kind != Kind::Object => {
             format!("{entity}: {}", closed(&text))
         }
         _ => closed(&text),
     }
 }
 
-/// Whether a text names an entity already, in whatever order: "the lamp above the desk" is the desk lamp.
-fn names(text: &str, entity: &str) -> bool {
+/// Returns whether a text already names an entity, in any word order: "the lamp above the desk" is the desk lamp.
+fn names_entity(text: &str, entity: &str) -> bool {
     let held: Vec<String> = crate::index::words(text).collect();
     text.contains(entity) || crate::index::words(entity).all(|word| held.contains(&word))
 }
 
-/// A short text whole; of a long one the sentence that holds most of the question.
-fn best_sentences(found: &Found, question: &Question<'_>) -> String {
+/// Returns a short text as a whole. Of a long text, returns the sentence that covers most of the question.
+fn best_sentences(found: &RetrievedEvent, question: &Question<'_>) -> String {
     let event = &found.reading.event;
     if event.text.len() <= 160 || found.reading.sentences.len() < 2 {
         return event.text.clone();
@@ -104,7 +104,7 @@ fn best_sentences(found: &Found, question: &Question<'_>) -> String {
             .content
             .items
             .iter()
-            .filter(|item| words.iter().any(|word| word_likeness(&item.lemma, word) > 0.6))
+            .filter(|item| words.iter().any(|word| word_similarity(&item.lemma, word) > 0.6))
             .map(|item| item.weight)
             .sum::<f32>()
     };
@@ -116,7 +116,7 @@ fn best_sentences(found: &Found, question: &Question<'_>) -> String {
     best.map_or_else(|| event.text.clone(), |sentence| found.reading.text(&sentence.range).to_owned())
 }
 
-pub(in crate::recall) fn list(items: &[String]) -> String {
+pub(in crate::recall) fn join_list(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),
@@ -124,8 +124,9 @@ pub(in crate::recall) fn list(items: &[String]) -> String {
     }
 }
 
-/// Whether a name or a number is asked for, which no sentence around it can stand for: "what is he called?", "what's her number?".
-pub(in crate::recall) fn asks_for_a_name(question: &Question<'_>) -> bool {
+/// Returns whether a name or a number is asked for, which a whole sentence cannot answer: "what is he called?", "what's
+/// her number?".
+pub(in crate::recall) fn asks_for_name_or_number(question: &Question<'_>) -> bool {
     let asked = &question.asked;
     let identifies =
         |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "positive identification", PartOfSpeech::Noun).is_some();
@@ -135,5 +136,5 @@ pub(in crate::recall) fn asks_for_a_name(question: &Question<'_>) -> bool {
     let named = clause.subject.iter().chain(&clause.objects).chain(&asked.class).any(of_name);
     let called =
         clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "call" | "name") && verb.passive);
-    question.ask() == Ask::Thing && (named || called)
+    question.ask() == AnswerKind::Thing && (named || called)
 }

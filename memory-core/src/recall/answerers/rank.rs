@@ -1,48 +1,48 @@
-//! How well an event suits a question, beyond its words and meaning.
+//! Ranks events for a question beyond words and meaning.
 
 use crate::index::{stem, words};
-use crate::language::english::closed::SAYING;
+use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
-use crate::recall::answerers::causes::{explains, faulty};
-use crate::recall::answerers::parts::parts;
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::Found;
+use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
+use crate::recall::answerers::parts::answer_parts;
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
-use crate::recall::reading::Reading;
-use crate::recall::stance::{is_opposed, stance};
-use crate::recall::telling::is_of_another;
+use crate::recall::reading::ParsedEvent;
+use crate::recall::stance::{contradicts_premise, stance};
+use crate::recall::telling::has_other_actor;
 use crate::{Kind, TimeSpan, Timestamp};
 
-/// How much more an event counts that tells what a deed was done to.
-const WITH_OBJECT: f32 = 0.3;
-/// From here two verbs tell of one deed.
-const SAME_DEED: f32 = 0.8;
-/// What is left of its rank of an event that tells nothing of the time to come that is asked for.
-const OUT_OF_TIME: f32 = 0.6;
-/// What is left of its rank of an event that says the opposite of what the question takes for granted.
-const OPPOSED: f32 = 0.7;
-/// What is left where somebody else does it.
-const OF_ANOTHER: f32 = 0.8;
-/// How much more an event counts that holds something of the class that is asked for.
-const OF_CLASS: f32 = 0.2;
-/// The same of what somebody said.
-const OF_CLASS_SAID: f32 = 0.03;
-/// How much more an event counts that tells of a fault where one is asked for.
-const FAULT: f32 = 1.2;
-/// The same of an event that explains the fault.
-const EXPLANATION: f32 = 1.45;
-/// From here the thing that is explained is the one that is asked about.
-const EXPLAINED: f32 = 0.7;
-/// What is left of the rank of a reason that says nothing but what is to be explained.
-const SAID_AGAIN: f32 = 0.3;
-/// What a text loses of its rank that only asks what the question asks.
-const ASKED_BACK: f32 = 0.25;
+/// Bonus for an event that states the object of the deed.
+const OBJECT_BONUS: f32 = 0.3;
+/// Minimum similarity of two verbs for one deed.
+const MIN_VERB_SIMILARITY: f32 = 0.8;
+/// Factor for an event that says nothing about the future time in question.
+const OUT_OF_TIME_FACTOR: f32 = 0.6;
+/// Factor for an event that contradicts a premise of the question.
+const CONTRADICTION_FACTOR: f32 = 0.7;
+/// Factor for an event with another actor.
+const OTHER_ACTOR_FACTOR: f32 = 0.8;
+/// Bonus for an event that names a member of the class in question.
+const CLASS_MEMBER_BONUS: f32 = 0.2;
+/// As [`CLASS_MEMBER_BONUS`], for speech.
+const SPEECH_CLASS_MEMBER_BONUS: f32 = 0.03;
+/// Factor for an event that reports a fault, if the question asks for one.
+const FAULT_FACTOR: f32 = 1.2;
+/// Factor for an event that explains the fault.
+const EXPLANATION_FACTOR: f32 = 1.45;
+/// Minimum similarity of the explained thing to the one in question.
+const MIN_EXPLAINED_SIMILARITY: f32 = 0.7;
+/// Factor for a reason that only repeats what is to be explained.
+const REPETITION_FACTOR: f32 = 0.3;
+/// Share of its rank that a text loses if it only asks the question itself.
+const QUESTION_PENALTY: f32 = 0.25;
 
-/// How well an event suits the question: its words and meaning, its sense, its being an answer and no question.
-pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
+/// Returns the rank of an event for a question: words and meaning, modality, and whether it states something or asks.
+pub(in crate::recall) fn rank(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
     let event = &found.reading.event;
     let sense = match question.sense {
         Some(sense) if event.modality != sense => 0.75,
@@ -50,53 +50,54 @@ pub(in crate::recall) fn rank(question: &Question<'_>, found: &Found) -> f32 {
     };
     let speech = match (question.speech, event.kind) {
         (Some(true), Kind::Text) | (None, _) => 1.0,
-        // Nobody says anything there.
+        // The event contains no speech.
         (Some(true), Kind::Object | Kind::State | Kind::Sound) => 0.5,
-        (Some(true), _) if found.reading.verbs.iter().all(|verb| !SAYING.contains(&verb.as_str())) => 0.5,
+        (Some(true), _) if found.reading.verbs.iter().all(|verb| !SPEECH_VERBS.contains(&verb.as_str())) => 0.5,
         (Some(true), _) => 0.75,
         (Some(false), Kind::Text) => 0.8,
         (Some(false), Kind::Sound) => 1.05,
         (Some(false), _) => 0.9,
     };
-    let asked_back = asked_back(question, &found.reading);
+    let asked_back = asked_share(question, &found.reading);
     // "Who asked about the keys?" is answered by who only asks.
-    let asks = 1.0 - ASKED_BACK * if of_asking(question) { 1.0 - asked_back } else { asked_back };
-    // What only says again that it happened is no reason for it.
-    let again = question.ask() == Ask::Reason && found.coverage.others < 1.0 && found.coverage.of_event > 0.0;
-    let asks = if again { asks * SAID_AGAIN } else { asks };
-    let opposed = if is_opposed(question, &found.reading) { OPPOSED } else { 1.0 };
-    let opposed = if is_of_another(question, &found.reading) { opposed * OF_ANOTHER } else { opposed };
-    let opposed = opposed * of_a_fault(question, &found.reading);
-    let other = conflict(question, &found.reading) * denial(question, &found.reading) * opposed;
+    let asks = 1.0 - QUESTION_PENALTY * if asks_about_asking(question) { 1.0 - asked_back } else { asked_back };
+    // A repetition of the event is no reason for it.
+    let again =
+        question.ask() == AnswerKind::Reason && found.coverage.unmatched_words < 1.0 && found.coverage.of_event > 0.0;
+    let asks = if again { asks * REPETITION_FACTOR } else { asks };
+    let opposed = if contradicts_premise(question, &found.reading) { CONTRADICTION_FACTOR } else { 1.0 };
+    let opposed = if has_other_actor(question, &found.reading) { opposed * OTHER_ACTOR_FACTOR } else { opposed };
+    let opposed = opposed * fault_factor(question, &found.reading);
+    let other = conflict_factor(question, &found.reading) * denial_factor(question, &found.reading) * opposed;
     (found.fitness()
-        + 0.15 * does(question, &found.reading)
-        + 0.35 * ahead(question, &found.reading)
-        + WITH_OBJECT * with_object(question, &found.reading)
-        + of_class(question, found))
-        * in_time(question, &found.reading)
+        + 0.15 * verb_match(question, &found.reading)
+        + 0.35 * refers_to_asked_future(question, &found.reading)
+        + OBJECT_BONUS * object_bonus(question, &found.reading)
+        + class_bonus(question, found))
+        * time_factor(question, &found.reading)
         * sense
         * speech
         * asks
         * other
 }
 
-/// More where the event holds something of the class that is asked for.
-fn of_class(question: &Question<'_>, found: &Found) -> f32 {
-    let asked = question.ask() == Ask::Thing && question.asked.class.is_some();
-    if !asked || found.reading.only_asks() || parts(question, found).is_empty() {
+/// Returns the bonus for an event that names a member of the class in question.
+fn class_bonus(question: &Question<'_>, found: &RetrievedEvent) -> f32 {
+    let asked = question.ask() == AnswerKind::Thing && question.asked.class.is_some();
+    if !asked || found.reading.only_asks() || answer_parts(question, found).is_empty() {
         return 0.0;
     }
-    // What people say names many things; what was noticed names what it is about.
-    if found.reading.event.kind == Kind::Text { OF_CLASS_SAID } else { OF_CLASS }
+    // Speech names many things; a perceived event names its subject.
+    if found.reading.event.kind == Kind::Text { SPEECH_CLASS_MEMBER_BONUS } else { CLASS_MEMBER_BONUS }
 }
 
-/// Whether the question is about somebody's asking.
-pub(in crate::recall) fn of_asking(question: &Question<'_>) -> bool {
+/// Returns whether the question is about somebody's asking.
+pub(in crate::recall) fn asks_about_asking(question: &Question<'_>) -> bool {
     question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "ask" | "inquire" | "wonder"))
 }
 
-/// The share of what suits the question that the speaker asks instead of telling, 0 to 1.
-pub(super) fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
+/// Returns the share of the matching words that the speaker uses in questions, from 0 to 1.
+pub(super) fn asked_share(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     if reading.only_asks() {
         return 1.0;
     }
@@ -115,47 +116,50 @@ pub(super) fn asked_back(question: &Question<'_>, reading: &Reading) -> f32 {
     if asked + told > 0.0 { asked / (asked + told) } else { 0.0 }
 }
 
-/// More where both deny what the verb says: "what does she not eat?", less where only one does.
-fn denial(question: &Question<'_>, reading: &Reading) -> f32 {
+/// Returns a factor above 1 if both question and event deny the verb ("what does she not eat?"), below 1 if only one
+/// does.
+fn denial_factor(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let Some(verb) = question.asked.clause.verb.as_ref().filter(|verb| verb.negated) else { return 1.0 };
     let denied = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| {
-        told.negated && (verb.lemma == "manage" || is_taken(verb, told) || verb_likeness(verb, told) >= 0.6)
+        told.negated && (verb.lemma == "manage" || is_consumption(verb, told) || verb_similarity(verb, told) >= 0.6)
     });
     if denied { 1.15 } else { 0.9 }
 }
 
-/// "He cannot have nuts": what somebody has is what they eat or drink.
-fn is_taken(asked: &VerbGroup, told: &VerbGroup) -> bool {
+/// Returns whether "have" means eat or drink: "he cannot have nuts".
+fn is_consumption(asked: &VerbGroup, told: &VerbGroup) -> bool {
     lexicon::category(&asked.lemma, PartOfSpeech::Verb) == Some(Category::ConsumptionVerb)
         && matches!(told.lemma.as_str(), "have" | "take" | "touch")
 }
 
-/// More where "what was wrong with it?" is told.
-fn of_a_fault(question: &Question<'_>, reading: &Reading) -> f32 {
-    let Some(thing) = faulty(question) else { return 1.0 };
-    if explains(reading).is_some() && best_in(thing, reading) >= EXPLAINED {
-        return EXPLANATION;
+/// Returns the factor for the report of a fault, for "what was wrong with it?".
+fn fault_factor(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    let Some(thing) = faulty_thing(question) else { return 1.0 };
+    if explaining_clause(reading).is_some() && best_phrase_similarity(thing, reading) >= MIN_EXPLAINED_SIMILARITY {
+        return EXPLANATION_FACTOR;
     }
-    if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT } else { 1.0 }
+    if stance("broken", thing, &question.asked.clause, reading) == Some(true) { FAULT_FACTOR } else { 1.0 }
 }
 
-/// Whether the event says what the deed was done to, where that is asked: "what did you sweep?" is not answered by "I have swept".
-fn with_object(question: &Question<'_>, reading: &Reading) -> f32 {
+/// Returns the bonus for an event that states the object of the deed: "I have swept" does not answer "what did you
+/// sweep?".
+fn object_bonus(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && verb.lemma != "do");
-    let open = question.ask() == Ask::Thing
+    let open = question.ask() == AnswerKind::Thing
         && question.asked.class.is_none()
         && clause.subject.is_some()
         && clause.objects.is_empty();
     let Some(verb) = verb.filter(|_| open) else { return 0.0 };
     let tells = |told: &Clause| {
-        !told.objects.is_empty() && told.verb.as_ref().is_some_and(|told| verb_likeness(verb, told) >= SAME_DEED)
+        !told.objects.is_empty()
+            && told.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
     };
     if reading.clauses().any(tells) { 1.0 } else { 0.0 }
 }
 
-/// How well the event does what the verb of the question says.
-fn does(question: &Question<'_>, reading: &Reading) -> f32 {
+/// Returns how well the event matches the verb of the question.
+fn verb_match(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let Some(verb) = question
         .asked
         .clause
@@ -168,13 +172,13 @@ fn does(question: &Question<'_>, reading: &Reading) -> f32 {
     reading
         .clauses()
         .filter_map(|clause| clause.verb.as_ref())
-        .map(|told| verb_likeness(verb, told))
+        .map(|told| verb_similarity(verb, told))
         .fold(0.0, f32::max)
 }
 
-/// Whether the event tells of the time to come that the question names.
-pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f32 {
-    if question.tense != crate::language::english::time::Tense::Future || !question.is_bounded() {
+/// Returns whether the event refers to the future time that the question names.
+pub(in crate::recall) fn refers_to_asked_future(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    if question.tense != crate::language::english::time::Tense::Future || !question.has_time_bound() {
         return 0.0;
     }
     let Some(bound) = question.bound() else { return 0.0 };
@@ -197,18 +201,18 @@ pub(in crate::recall) fn ahead(question: &Question<'_>, reading: &Reading) -> f3
     }
 }
 
-/// Less where the question is bound to a time to come of which the event tells nothing.
-fn in_time(question: &Question<'_>, reading: &Reading) -> f32 {
-    let future = question.tense == crate::language::english::time::Tense::Future && question.is_bounded();
-    if future && ahead(question, reading) == 0.0 { OUT_OF_TIME } else { 1.0 }
+/// Returns the factor for an event that says nothing about the future time in question.
+fn time_factor(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
+    let future = question.tense == crate::language::english::time::Tense::Future && question.has_time_bound();
+    if future && refers_to_asked_future(question, reading) == 0.0 { OUT_OF_TIME_FACTOR } else { 1.0 }
 }
 
-/// Less where the event speaks of another one of the things that are named.
-fn conflict(question: &Question<'_>, reading: &Reading) -> f32 {
+/// Returns the factor for an event about another one of the named things.
+fn conflict_factor(question: &Question<'_>, reading: &ParsedEvent) -> f32 {
     let mut share = 1.0_f32;
     for thing in question.named.iter().filter(|thing| !thing.modifiers.is_empty()) {
         let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
-        let (exact, same_head) = (best_in(thing, reading), best_in(&head, reading));
+        let (exact, same_head) = (best_phrase_similarity(thing, reading), best_phrase_similarity(&head, reading));
         if same_head >= 0.8 && exact < 0.4 {
             share *= 0.6;
         }

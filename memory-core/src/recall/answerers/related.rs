@@ -1,45 +1,45 @@
-//! How two people are related, as it was told: "she and Ben are cousins", "her brother Ben", "he married my sister".
+//! Answers how two people are related, as told: "she and Ben are cousins", "her brother Ben", "he married my sister".
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::quote::quote;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::answerers::quote::quotation;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::Content;
-use crate::recall::likeness::likeness;
-use crate::recall::pool::{Found, Pool, merged};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, is_person, name_phrase};
+use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::{Kind, ReadError};
 
-/// Texts that name a person and are gone through.
-const TEXTS: usize = 200;
-/// From here somebody named is the one who is meant.
-const SAME: f32 = 0.7;
+/// Maximum number of texts about a person that are read.
+const MAX_PERSON_TEXTS: usize = 200;
+/// Minimum similarity of a name to the person in question.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
 
-/// "How are they related?", "what is he to her?", "how does she know him?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers "how are they related?", "what is he to her?" or "how does she know him?".
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let Some((one, other)) = both(question) else { return Ok(None) };
+    let Some((one, other)) = two_persons(question) else { return Ok(None) };
     let content = Content::default();
     let mut texts = Vec::new();
     for person in [&one, &other] {
-        texts = merged(texts, pool.mentions(person, question.hard, true, TEXTS, &content)?);
-        texts = merged(texts, pool.about(person, question.hard, true, TEXTS, &content)?);
+        texts = merge(texts, pool.events_mentioning(person, question.hard, true, MAX_PERSON_TEXTS, &content)?);
+        texts = merge(texts, pool.events_about(person, question.hard, true, MAX_PERSON_TEXTS, &content)?);
     }
     texts.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.only_asks());
-    // What names both, and a bond, tells it; then what one of them calls the other.
-    let told = texts.iter().filter_map(|found| Some((strength(&one, &other, &found.reading)?, found)));
+    // First a text that names both and a relation, then a form of address.
+    let told = texts.iter().filter_map(|found| Some((relation_strength(&one, &other, &found.reading)?, found)));
     let best = told.max_by(|a, b| a.0.cmp(&b.0).then((a.1.span().start, a.1.id()).cmp(&(b.1.span().start, b.1.id()))));
-    Ok(best.map(|(_, found): (u8, &Found)| {
-        let text = quote(found, question);
+    Ok(best.map(|(_, found): (u8, &RetrievedEvent)| {
+        let text = quotation(found, question);
         let evidence = vec![found.clone()];
         let reason = "what was told of the two".to_owned();
-        Candidate::computed(Layer::Episodes, text.clone(), Value::Text(text), evidence, 1.0, reason)
+        Candidate::computed(Layer::Episodes, text.clone(), CandidateValue::Text(text), evidence, 1.0, reason)
     }))
 }
 
-/// The two persons whose bond is asked for.
-fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
+/// Returns the two persons of the question.
+fn two_persons(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
     let clause = &question.asked.clause;
     let asking = clause.asking.as_ref()?;
     let verb = clause.verb.as_ref()?;
@@ -51,19 +51,22 @@ fn both(question: &Question<'_>) -> Option<(NounPhrase, NounPhrase)> {
         return None;
     }
     let nouns = clause.subject.iter().chain(&clause.objects).chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun));
-    let mut persons = nouns.flat_map(NounPhrase::all).filter(|noun| is_person(noun) && !noun.is_pronoun());
+    let mut persons = nouns.flat_map(NounPhrase::coordinated).filter(|noun| is_person(noun) && !noun.is_pronoun());
     let one = persons.next()?.clone();
     let other = persons.next()?.clone();
     Some((one, other))
 }
 
-/// How plainly a text tells how two persons are bound; none where it does not.
-fn strength(one: &NounPhrase, other: &NounPhrase, reading: &Reading) -> Option<u8> {
+/// Returns how clearly a text states the relation of two persons. `None` if it does not.
+fn relation_strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent) -> Option<u8> {
     let speaker = reading.event.entity.as_deref().map(name_phrase);
-    let speaks =
-        |person: &NounPhrase| speaker.as_ref().is_some_and(|speaker| likeness(person, speaker, reading) >= SAME);
+    let speaks = |person: &NounPhrase| {
+        speaker.as_ref().is_some_and(|speaker| phrase_similarity(person, speaker, reading) >= MIN_PERSON_SIMILARITY)
+    };
     let names = |person: &NounPhrase, clause: &Clause| {
-        nouns(clause).any(|noun| reading.resolve(noun).is_some_and(|noun| likeness(person, &noun, reading) >= SAME))
+        nouns(clause).any(|noun| {
+            reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= MIN_PERSON_SIMILARITY)
+        })
     };
     let within = |person: &NounPhrase| reading.clauses().any(|clause| names(person, clause));
     let in_clause = reading.clauses().any(|clause| is_bond(clause) && names(one, clause) && names(other, clause));
@@ -81,11 +84,11 @@ fn strength(one: &NounPhrase, other: &NounPhrase, reading: &Reading) -> Option<u
 
 fn nouns(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
     let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::all);
+    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::coordinated);
     all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
 }
 
-/// Whether a clause names a bond between people: a relative, or a marriage.
+/// Returns whether a clause names a bond between people: a relative, or a marriage.
 fn is_bond(clause: &Clause) -> bool {
     let relative = |noun: &NounPhrase| {
         let is_a = |class: &&str| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();

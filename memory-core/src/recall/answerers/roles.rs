@@ -1,33 +1,35 @@
-//! What somebody is, and to whom: as a phrase says it beside the name, or a clause of it.
+//! Roles of persons, and relations between them, as stated by an apposition or a clause.
 
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::parts::SPEAKER;
-use crate::recall::content::word_likeness;
-use crate::recall::likeness::likeness;
+use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
+use crate::recall::content::word_similarity;
+use crate::recall::likeness::phrase_similarity;
 use crate::recall::question::Question;
-use crate::recall::reading::{Reading, arguments, is_person};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 
-/// The name that stands beside what somebody is, or the other way round: "the vet, Mrs Lind, comes" is one person and no two.
-pub(in crate::recall) fn apposed<'n>(noun: &'n NounPhrase, reading: &Reading) -> Option<&'n NounPhrase> {
+/// Returns the name next to a role, or the role next to a name: "the vet, Mrs Lind, comes" is one person.
+pub(in crate::recall) fn apposition<'n>(noun: &'n NounPhrase, reading: &ParsedEvent) -> Option<&'n NounPhrase> {
     let beside = noun.also.first().filter(|also| (noun.kind == NounKind::Name) != (also.kind == NounKind::Name))?;
     let between = reading.event.text.get(noun.range.end..beside.range.start).unwrap_or_default();
     let role = if noun.kind == NounKind::Common { noun } else { beside };
     (matches!(between.trim(), "" | ",") && role.kind == NounKind::Common && is_person(role)).then_some(beside)
 }
 
-/// What the person whom the question names is told to be: "our vet, Mrs Lind", "Mrs Lind is a vet".
-pub(super) fn professions(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+/// Returns the told professions of the named person: "our vet, Mrs Lind", "Mrs Lind is a vet".
+pub(super) fn professions(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let clause = &question.asked.clause;
     let whose = clause.subject.as_ref().and_then(|subject| match subject.kind {
         NounKind::Name => Some(subject),
         _ => subject.owner.as_deref().or(subject.of.as_deref()),
     });
     let Some(name) = whose else { return Vec::new() };
-    let meant = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
+    let meant = |noun: &NounPhrase| {
+        noun.kind == NounKind::Name && phrase_similarity(name, noun, reading) >= MIN_PERSON_SIMILARITY
+    };
     let beside = reading.clauses().flat_map(arguments).find_map(|noun| {
-        let other = apposed(noun, reading)?;
+        let other = apposition(noun, reading)?;
         let role = if meant(noun) { other } else { noun };
         (meant(noun) || meant(other)).then(|| role.head.clone())
     });
@@ -35,7 +37,7 @@ pub(super) fn professions(question: &Question<'_>, reading: &Reading) -> Vec<Str
         let named = reading.clauses().flat_map(arguments).filter(|noun| meant(noun));
         named.flat_map(|noun| &noun.modifiers).find(|word| is_role(word)).cloned()
     };
-    let equated = || reading.clauses().find_map(|clause| equated(name, clause, reading));
+    let equated = || reading.clauses().find_map(|clause| stated_role(name, clause, reading));
     beside.or_else(before).or_else(equated).into_iter().collect()
 }
 
@@ -44,15 +46,15 @@ fn is_role(word: &str) -> bool {
         && !is_one_of(word, &["mr", "mrs", "ms", "miss", "dr"])
 }
 
-/// "Who is Lena?": the name.
-pub(super) fn asks_who_one_is<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+/// Returns the name in "who is Lena?".
+pub(super) fn asks_identity<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && clause.objects.is_empty())
 }
 
-/// What somebody is to whom, as a phrase says it beside the name: "my daughter Lena".
-pub(super) fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
+/// Returns the role of a person next to the name: "my daughter Lena".
+pub(super) fn role_beside_name(name: &NounPhrase, noun: &NounPhrase, reading: &ParsedEvent) -> Option<String> {
     let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name && noun.head == name.head)?;
     let role =
         noun.modifiers.iter().find(|word| lexicon::category(word, PartOfSpeech::Noun) == Some(Category::Person))?;
@@ -60,24 +62,26 @@ pub(super) fn role(name: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> O
     Some(format!("{owner}'s {role}"))
 }
 
-/// "How is she related to him?": what one of the two calls the other.
-pub(super) fn related(question: &Question<'_>, reading: &Reading) -> Vec<String> {
+/// Answers "how is she related to him?" by how one of them calls the other.
+pub(super) fn roles_between(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let clause = &question.asked.clause;
     let asks = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "relate")
         || clause.complements.iter().any(|(word, _)| word == "related" || word == "relate");
     let names = clause.subject.iter().chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun)).filter(|_| asks);
     let names: Vec<&NounPhrase> = names.filter(|noun| noun.kind == NounKind::Name).collect();
-    let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::all);
-    names.iter().find_map(|name| nouns().find_map(|noun| role(name, noun, reading))).into_iter().collect()
+    let nouns = || reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
+    names.iter().find_map(|name| nouns().find_map(|noun| role_beside_name(name, noun, reading))).into_iter().collect()
 }
 
-/// What a clause says that somebody is: "their trainer is Mrs Aalto", "Mrs Aalto is a trainer".
-pub(super) fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> Option<String> {
+/// Returns the role that a clause states: "their trainer is Mrs Aalto", "Mrs Aalto is a trainer".
+pub(super) fn stated_role(name: &NounPhrase, clause: &Clause, reading: &ParsedEvent) -> Option<String> {
     let verb = clause.verb.as_ref().filter(|verb| !verb.negated)?;
     let called = verb.passive && matches!(verb.lemma.as_str(), "call" | "name");
     let is = called || verb.lemma == "be" && verb.auxiliary_only;
     let (subject, object) = (clause.subject.as_ref()?, clause.objects.first().filter(|_| is)?);
-    let is = |noun: &NounPhrase| noun.kind == NounKind::Name && likeness(name, noun, reading) >= SPEAKER;
+    let is = |noun: &NounPhrase| {
+        noun.kind == NounKind::Name && phrase_similarity(name, noun, reading) >= MIN_PERSON_SIMILARITY
+    };
     // "Ida is here. She is my aunt."
     let meant = |noun: &NounPhrase| match noun.head.as_str() {
         "i" | "he" | "she" => reading.resolve(noun).is_some_and(|noun| is(&noun)),
@@ -98,12 +102,12 @@ pub(super) fn equated(name: &NounPhrase, clause: &Clause, reading: &Reading) -> 
     })
 }
 
-/// The name of who is something to somebody: "my daughter Lena" for "Ivo's daughter", where Ivo says it.
-pub(super) fn in_role(asked: &NounPhrase, noun: &NounPhrase, reading: &Reading) -> Option<String> {
+/// Returns the name of a person in a role: "my daughter Lena", said by Ivo, for "Ivo's daughter".
+pub(super) fn person_in_role(asked: &NounPhrase, noun: &NounPhrase, reading: &ParsedEvent) -> Option<String> {
     let whose = asked.owner.as_deref().or(asked.of.as_deref())?;
     let owner = noun.owner.as_deref().filter(|_| noun.kind == NounKind::Name)?;
-    let is_role = noun.modifiers.iter().any(|word| word_likeness(word, &asked.head) >= 0.8);
+    let is_role = noun.modifiers.iter().any(|word| word_similarity(word, &asked.head) >= 0.8);
     let owner = reading.resolve(owner)?;
-    (is_role && likeness(whose, &owner, reading) >= SPEAKER)
+    (is_role && phrase_similarity(whose, &owner, reading) >= MIN_PERSON_SIMILARITY)
         .then(|| reading.phrase_text(noun).split_whitespace().next_back().unwrap_or_default().to_owned())
 }

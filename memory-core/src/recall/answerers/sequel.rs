@@ -1,48 +1,58 @@
-//! What is done next, or was done before, where only single events tell it: the deed beside the one that a question names, by the
-//! same person.
+//! Answers what is done next, or was done before, from single events: the adjacent deed of the same person.
 
 use std::time::Duration;
 
-use crate::language::english::question::{Ask, Order};
+use crate::language::english::question::{AnswerKind, Order};
 use crate::language::english::time::Tense;
-use crate::recall::candidate::{Candidate, Layer, Value};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::Content;
-use crate::recall::gather::Gathered;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::gather::RetrievedEvents;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// What somebody does so long after a deed is no part of it.
-const SOON: Duration = Duration::from_secs(3_600);
-/// How much of the deed an event holds at least that is it.
-const SAME_DEED: f32 = 0.6;
-/// How much of one deed another one holds that is the same.
-const ALIKE: f32 = 0.8;
-/// Events beside a deed that are looked at.
-const BESIDE: usize = 12;
-/// Occurrences of a deed that are looked at, the latest.
-const OCCURRENCES: usize = 8;
+/// Longest gap between a deed and the next one.
+const MAX_GAP: Duration = Duration::from_secs(3_600);
+/// Minimum coverage of the deed by an event that reports it.
+const MIN_DEED_COVERAGE: f32 = 0.6;
+/// Minimum overlap of two reports of one deed.
+const MIN_DEED_OVERLAP: f32 = 0.8;
+/// Maximum number of events next to a deed that are read.
+const MAX_ADJACENT_EVENTS: usize = 12;
+/// Maximum number of occurrences of a deed that are read, the latest ones.
+const MAX_OCCURRENCES: usize = 8;
 
-/// The deed right after, or before, the one that the question is placed by.
-pub(in crate::recall) fn answer(pool: &Pool<'_>, gathered: &Gathered) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the deed directly after, or before, the cue of the question.
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let (Some((relation, content)), Some(cue)) = (question.relation(), gathered.cue.as_ref()) else { return Ok(None) };
-    if relation.order == Order::During || !asks_deed(question) || !is_deed(cue) || share(content, cue) < SAME_DEED {
+    let (Some((relation, content)), Some(cue)) = (question.searchable_cue(), gathered.cue.as_ref()) else {
+        return Ok(None);
+    };
+    if relation.order == Order::During
+        || !asks_only_for_deed(question)
+        || !is_deed(cue)
+        || content_share(content, cue) < MIN_DEED_COVERAGE
+    {
         return Ok(None);
     }
     let mut deeds = vec![cue.clone()];
-    if question.tense != Tense::Past && !question.is_bounded() {
+    if question.tense != Tense::Past && !question.has_time_bound() {
         let found = pool.search(question.part(&relation.range), None, content, question.hard, None)?;
-        deeds =
-            found.into_iter().filter(|one| is_deed(one) && share(content, one) >= share(content, cue) - 0.1).collect();
+        deeds = found
+            .into_iter()
+            .filter(|one| is_deed(one) && content_share(content, one) >= content_share(content, cue) - 0.1)
+            .collect();
         deeds.sort_by_key(|one| std::cmp::Reverse((one.span().start, one.id())));
-        deeds.truncate(OCCURRENCES);
+        deeds.truncate(MAX_OCCURRENCES);
     }
-    let mut beside: Vec<(usize, Found, Found)> = Vec::new();
+    let mut beside: Vec<(usize, RetrievedEvent, RetrievedEvent)> = Vec::new();
     for deed in deeds {
-        let Some(next) = neighbour(pool, &deed, relation.order)? else { continue };
-        let same = |other: &Found| alike(&other.reading.event.text, &next.reading.event.text);
+        let Some(next) = adjacent_deed(pool, &deed, relation.order)? else { continue };
+        let same = |other: &RetrievedEvent| report_same_deed(&other.reading.event.text, &next.reading.event.text);
         match beside.iter_mut().find(|(_, known, _)| same(known)) {
             Some((count, ..)) => *count += 1,
             None => beside.push((1, next, deed)),
@@ -58,13 +68,13 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>, gathered: &Gathered) -> Result<
         _ => format!("what was done right after it {count} times"),
     };
     let text = next.reading.event.text.clone();
-    let known = question.content.known().max(share(content, &deed));
+    let known = question.content.known_share().max(content_share(content, &deed));
     let evidence = vec![next, deed];
-    Ok(Some(Candidate::computed(Layer::CrossModal, text.clone(), Value::Text(text), evidence, known, reason)))
+    Ok(Some(Candidate::computed(Layer::CrossModal, text.clone(), CandidateValue::Text(text), evidence, known, reason)))
 }
 
-/// Whether nothing is asked but what is done: "what next?", "what did she do then?".
-fn asks_deed(question: &Question<'_>) -> bool {
+/// Returns whether the question asks only for a deed: "what next?", "what did she do then?".
+fn asks_only_for_deed(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
     let general = clause.verb.as_ref().is_none_or(|verb| {
         verb.auxiliary_only || matches!(verb.lemma.as_str(), "do" | "come" | "happen" | "follow" | "go" | "get")
@@ -76,7 +86,7 @@ fn asks_deed(question: &Question<'_>) -> bool {
     let nothing_else = clause.objects.is_empty() && clause.adjuncts.iter().all(|it| it.noun.is_pronoun());
     let asked =
         question.asked.class.as_ref().is_none_or(|class| matches!(class.head.as_str(), "step" | "thing" | "next"));
-    matches!(question.ask(), Ask::Action | Ask::Next | Ask::Thing | Ask::Description)
+    matches!(question.ask(), AnswerKind::Action | AnswerKind::Next | AnswerKind::Thing | AnswerKind::Description)
         && clause.asking.is_some()
         && general
         && own
@@ -84,43 +94,48 @@ fn asks_deed(question: &Question<'_>) -> bool {
         && asked
 }
 
-fn is_deed(found: &Found) -> bool {
+fn is_deed(found: &RetrievedEvent) -> bool {
     matches!(found.reading.event.kind, Kind::Action | Kind::Caption) && found.reading.event.entity.is_some()
 }
 
-fn share(content: &Content, found: &Found) -> f32 {
+fn content_share(content: &Content, found: &RetrievedEvent) -> f32 {
     content.coverage(&found.reading).of_content
 }
 
-/// What the same person did beside a deed.
-fn neighbour(pool: &Pool<'_>, deed: &Found, order: Order) -> Result<Option<Found>, ReadError> {
+/// Returns the adjacent deed of the same person.
+fn adjacent_deed(
+    pool: &EventPool<'_>,
+    deed: &RetrievedEvent,
+    order: Order,
+) -> Result<Option<RetrievedEvent>, ReadError> {
     let span = deed.span();
     let before = order == Order::Before;
     let window = match before {
-        true => TimeSpan { start: span.start.saturating_sub(SOON), end: span.start },
-        false => TimeSpan { start: span.start, end: span.end.saturating_add(SOON) },
+        true => TimeSpan { start: span.start.saturating_sub(MAX_GAP), end: span.start },
+        false => TimeSpan { start: span.start, end: span.end.saturating_add(MAX_GAP) },
     };
     let kinds = vec![Kind::Action, Kind::Caption];
-    let mut listed = pool.listing(Some(window), None, kinds, before, BESIDE, &pool.question.content)?;
+    let mut listed =
+        pool.events_in_time_order(Some(window), None, kinds, before, MAX_ADJACENT_EVENTS, &pool.question.content)?;
     listed.sort_by_key(|found| (found.span().start, found.id()));
     let place = (span.start, deed.id());
-    let own = |found: &&Found| {
+    let own = |found: &&RetrievedEvent| {
         let at = (found.span().start, found.id());
         let placed = if before { at < place } else { at > place };
         placed
             && found.reading.event.entity == deed.reading.event.entity
-            && !alike(&found.reading.event.text, &deed.reading.event.text)
+            && !report_same_deed(&found.reading.event.text, &deed.reading.event.text)
     };
     Ok(if before { listed.iter().rfind(own).cloned() } else { listed.iter().find(own).cloned() })
 }
 
-/// Whether two texts tell the same deed: all but a few of their words are the same.
-fn alike(a: &str, b: &str) -> bool {
+/// Returns whether two texts report the same deed: all but a few of their words are equal.
+fn report_same_deed(a: &str, b: &str) -> bool {
     let stems = |text: &str| -> std::collections::BTreeSet<String> {
         crate::index::words(text).map(|word| crate::index::stem(&word)).collect()
     };
     let (a, b) = (stems(a), stems(b));
     #[expect(clippy::cast_precision_loss, reason = "a few words")]
     let share = a.intersection(&b).count() as f32 / a.union(&b).count().max(1) as f32;
-    share >= ALIKE
+    share >= MIN_DEED_OVERLAP
 }

@@ -1,56 +1,62 @@
-//! Why the robot stopped in the middle of something: the state that it told while it was at it.
+//! Answers why the robot stopped an activity: the state that it reported meanwhile.
 
 use std::time::Duration;
 
-use crate::language::english::question::Ask;
-use crate::recall::answerers::quote::quote;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::ITSELF;
+use crate::language::english::question::AnswerKind;
+use crate::recall::answerers::quote::quotation;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::ROBOT_ENTITY;
 use crate::{Kind, ReadError, TimeSpan};
 
-/// How much of the question the work holds that was stopped.
-const SAYS_IT: f32 = 0.4;
-/// Work whose end was not told may have been stopped so long after it began.
-const AT_IT: Duration = Duration::from_secs(1_800);
-/// States of the robot that are looked at.
-const STATES: usize = 50;
+/// Minimum coverage of the question by the stopped activity.
+const MIN_ACTIVITY_COVERAGE: f32 = 0.4;
+/// Longest time after its start at which an activity without a reported end may have been stopped.
+const MAX_ACTIVITY: Duration = Duration::from_secs(1_800);
+/// Maximum number of states of the robot that are read.
+const MAX_STATES: usize = 50;
 
-/// "Why did you stop mopping?"
-pub(in crate::recall) fn answer(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers "why did you stop mopping?".
+pub(in crate::recall) fn answer(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let verb = question.asked.clause.verb.as_ref();
     let stops = verb.is_some_and(|verb| matches!(verb.lemma.as_str(), "stop" | "pause" | "interrupt" | "halt"));
-    let itself = question.named.iter().any(|noun| noun.head == ITSELF);
-    if !stops || !itself || question.ask() != Ask::Reason {
+    let itself = question.named.iter().any(|noun| noun.head == ROBOT_ENTITY);
+    if !stops || !itself || question.ask() != AnswerKind::Reason {
         return Ok(None);
     }
-    let own = |found: &&Found| {
+    let own = |found: &&RetrievedEvent| {
         let event = &found.reading.event;
-        event.kind == Kind::Action && event.entity.as_deref() == Some(ITSELF) && found.coverage.of_content >= SAYS_IT
+        event.kind == Kind::Action
+            && event.entity.as_deref() == Some(ROBOT_ENTITY)
+            && found.coverage.of_content >= MIN_ACTIVITY_COVERAGE
     };
-    let mut works: Vec<&Found> = pooled.iter().filter(own).collect();
+    let mut works: Vec<&RetrievedEvent> = pooled.iter().filter(own).collect();
     works.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     for work in works {
         let span = work.span();
         let window = match span.end > span.start {
             true => span,
-            false => TimeSpan { start: span.start, end: span.end.saturating_add(AT_IT) },
+            false => TimeSpan { start: span.start, end: span.end.saturating_add(MAX_ACTIVITY) },
         };
-        let states = pool.listing(Some(window), None, vec![Kind::State], false, STATES, &question.content)?;
-        // How full the battery is explains no stop.
+        let states =
+            pool.events_in_time_order(Some(window), None, vec![Kind::State], false, MAX_STATES, &question.content)?;
+        // A battery level does not explain a stop.
         let told = states.into_iter().find(|found| {
-            found.reading.event.entity.as_deref() == Some(ITSELF) && found.reading.quantities().is_empty()
+            found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY) && found.reading.quantities().is_empty()
         });
         let Some(told) = told else { continue };
-        let text = quote(&told, question);
-        let known = question.content.known().max(SAYS_IT);
+        let text = quotation(&told, question);
+        let known = question.content.known_share().max(MIN_ACTIVITY_COVERAGE);
         let evidence = vec![told, work.clone()];
         let reason = "what the robot told of itself while it was at it";
         return Ok(Some(Candidate::computed(
             Layer::Episodes,
             text.clone(),
-            Value::Text(text),
+            CandidateValue::Text(text),
             evidence,
             known,
             reason.into(),

@@ -1,42 +1,42 @@
-//! A stretch of time, or what is remembered of somebody or something, in a few sentences.
+//! Answers with a summary of a time span, or of what is remembered about somebody or something.
 
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
-use crate::language::english::closed::PLACING;
+use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::Pool;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::pool::EventPool;
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
-/// Events of a named thing that are gone through at most.
-const EVENTS: usize = 2_000;
+/// Maximum number of events of a named thing that are read.
+const MAX_THING_EVENTS: usize = 2_000;
 
-/// A summary of what the question's time and things were about.
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, ReadError> {
+/// Answers with a summary of the time and the things of the question.
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     // "Summarise 2 February": a day that is named without "on" is what is to be summarised.
-    let day = || question.near().first().map(|(span, _)| *span);
+    let day = || question.boosted_spans().first().map(|(span, _)| *span);
     let bound = question.bound().or_else(day).or_else(|| question.named.is_empty().then(|| today(question)));
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };
-    // Where few events tell where they were, all of the time may have been there.
+    // If few events have a location, the whole time may have been at this place.
     let there: Vec<&NounPhrase> = places_where_it_happened(question).collect();
     let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
     let mut lines = match (question.named.iter().find(named), bound) {
         (Some(thing), _) => {
-            let mut found = crate::recall::pool::merged(
-                pool.about(thing, bound, false, EVENTS, &question.content)?,
-                pool.mentions(thing, bound, false, EVENTS, &question.content)?,
+            let mut found = crate::recall::pool::merge(
+                pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
+                pool.events_mentioning(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
             );
             found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
             joined(found.iter().filter_map(|found| Line::of(&found.reading.event)))
         }
         (None, Some(bound)) => pool.reader.lines(bound)?,
         // "The session" and "the recording" are no thing that memory knows, but all of it.
-        (None, None) if question.named.iter().all(is_everything) => {
+        (None, None) if question.named.iter().all(names_time_or_recording) => {
             let all = TimeSpan::new(Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
             pool.reader.lines(all)?
         }
@@ -52,15 +52,15 @@ pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<Option<Candidate>, Re
     Ok(Some(Candidate::computed(
         Layer::Gists,
         text.clone(),
-        Value::Text(text),
+        CandidateValue::Text(text),
         evidence,
-        question.content.known(),
+        question.content.known_share(),
         format!("{} of {} things that happened", told.len(), lines.len()),
     )))
 }
 
-/// Whether a phrase means a time, or a recording of one.
-fn is_everything(noun: &NounPhrase) -> bool {
+/// Returns whether a phrase means a time, or a recording.
+fn names_time_or_recording(noun: &NounPhrase) -> bool {
     noun.of.is_none()
         && ["time_period", "recording", "movie", "all"].iter().any(|class| lexicon::is_a(&noun.head, class).is_some())
 }
@@ -70,34 +70,35 @@ fn today(question: &Question<'_>) -> TimeSpan {
     TimeSpan::new(start.into(), question.now.timestamp().into())
 }
 
-/// Whether a question names nothing but a time and at most a sense: "what was in view at ten?".
-pub(in crate::recall) fn is_of_a_time(question: &Question<'_>) -> bool {
-    question.is_bounded()
+/// Returns whether a question restricts only the time and at most the modality: "what was in view at ten?".
+pub(in crate::recall) fn restricts_only_time(question: &Question<'_>) -> bool {
+    question.has_time_bound()
         && question.content.is_empty()
         && question.asked.cue.is_none()
         && question.asked.class.is_none()
         && question.asked.occurrence.is_none()
 }
 
-/// The places of a question for what happened there.
+/// Returns the places of a question for what happened there.
 fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Item = &'q NounPhrase> {
     let clause = &question.asked.clause;
     let happened = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "happen" | "occur" | "go"));
-    let placed = clause.adjuncts.iter().filter(|adjunct| PLACING.contains(&adjunct.preposition.as_str()));
+    let placed = clause.adjuncts.iter().filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
     placed.map(|adjunct| &adjunct.noun).filter(move |noun| happened && !is_person(noun))
 }
 
-/// Whether a question for what somebody did means a longer stretch: nothing but persons is named, for an hour or more.
-pub(in crate::recall) fn is_wide(question: &Question<'_>) -> bool {
+/// Returns whether a question for somebody's deeds means a longer time span: only persons are named, for an hour or
+/// more.
+pub(in crate::recall) fn asks_for_long_span(question: &Question<'_>) -> bool {
     let long = question
         .bound()
-        .filter(|_| question.is_bounded())
+        .filter(|_| question.has_time_bound())
         .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
     let persons = question.content.items.iter().all(|item| {
         item.light
             || places_where_it_happened(question).any(|noun| noun.lemmas().contains(&item.lemma.as_str()))
             || question.named.iter().any(|noun| is_person(noun) && noun.head == item.lemma)
-            || item.lemma == crate::recall::question::ITSELF
+            || item.lemma == crate::recall::question::ROBOT_ENTITY
     });
     long && persons && question.asked.cue.is_none()
 }

@@ -1,67 +1,73 @@
-//! When something was, by the time of its events; when it will be, by what was told of it.
+//! Answers when something was, by the time of its events, and when it will be, by what was told.
 
+mod planned;
+
+pub(super) use self::planned::told_future_time;
+use self::planned::{first_planned_time, former_time};
 use crate::index::{stem, words};
-use crate::language::english::question::{Ask, Occurrence, Order};
-use crate::language::english::time::{Relation, Tense, ToldTime, clock_range, exact_moment, moment, period};
+use crate::language::english::question::{AnswerKind, Occurrence, Order};
+use crate::language::english::time::{
+    Tense, TimeRelation, ToldTime, say_clock_range, say_exact_moment, say_moment, say_period,
+};
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::content::verb_likeness;
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::verb_similarity;
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::stance::is_opposed;
-use crate::recall::telling::{is_of_another, is_of_another_thing, is_untold};
+use crate::recall::stance::contradicts_premise;
+use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
-/// Occurrences that lie within this of the best count as the same thing.
-const AS_GOOD: f32 = 0.06;
-/// How much the search's own score counts among sentences.
-const OF_SCORE: f32 = 0.4;
-/// A told time up to this length is one of the clock, and none of a part of a day.
-const EXACT: std::time::Duration = std::time::Duration::from_secs(3_600);
-/// An event that speaks so much less clearly of what is asked than the best one speaks of something else.
-const AS_CLEARLY: f32 = 0.6;
-/// How much of a question an event holds that tells from when it was moved.
-const SAYS_IT: f32 = 0.5;
-/// From here two verbs may tell of the same deed.
-const SAME_DEED: f32 = 0.5;
-/// Most occurrences that an answer lists.
-const LISTED: usize = 12;
+/// Rank difference to the best occurrence within which another one counts as the same thing.
+const RANK_TOLERANCE: f32 = 0.06;
+/// Weight of the search score in the rank of sentences.
+const SPEECH_SCORE_WEIGHT: f32 = 0.4;
+/// Longest span of a told clock time. Longer ones are parts of a day.
+const MAX_CLOCK_SPAN: std::time::Duration = std::time::Duration::from_secs(3_600);
+/// Coverage relative to the best event below which an event is about something else.
+const MIN_RELATIVE_COVERAGE: f32 = 0.6;
+/// Minimum coverage of the question by an event that reports a rescheduling.
+const MIN_RESCHEDULING_COVERAGE: f32 = 0.5;
+/// Minimum similarity of two verbs for one deed.
+const MIN_VERB_SIMILARITY: f32 = 0.5;
+/// Maximum number of occurrences in an answer.
+const MAX_OCCURRENCES: usize = 12;
 
-/// The time that a question asks for.
+/// Answers with the time that a question asks for.
 pub(in crate::recall) fn answer(
-    pool: &Pool<'_>,
-    pooled: &[Found],
-    cue: Option<&Found>,
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    cue: Option<&RetrievedEvent>,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
     if (question.tense != Tense::Past || matches!(asking, Some("until" | "till")))
         && !question.asked.habitual
         && question.query.options.iter().all(|option| !option.contains(" to "))
-        && let Some(found) = told(pool, pooled)?
+        && let Some(found) = told_future_time(pool, pooled)?
     {
         return Ok(Some(found));
     }
-    if let Some(found) = formerly(question, pooled) {
+    if let Some(found) = former_time(question, pooled) {
         return Ok(Some(found));
     }
-    if let Some(found) = first_planned(pool, pooled)? {
+    if let Some(found) = first_planned_time(pool, pooled)? {
         return Ok(Some(found));
     }
     let mut meant = occurrences(pool, pooled)?;
-    let best = meant.iter().max_by(|a, b| a.coverage.whole().total_cmp(&b.coverage.whole()));
+    let best = meant.iter().max_by(|a, b| a.coverage.match_score().total_cmp(&b.coverage.match_score()));
     if let Some(found) = super::began::answer(pool, pooled, best)? {
         return Ok(Some(found));
     }
-    if let (Some(cue), Some((relation, _))) = (cue, question.relation()) {
+    if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
         meant.retain(|found| match relation.order {
             Order::During => found.span().overlaps(cue.span()),
             Order::After => found.span().start >= cue.span().start,
             Order::Before => found.span().start <= cue.span().start,
         });
     }
-    // What is still to come has not been told by what somebody did before.
+    // A past deed does not tell a future time.
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
     if let Some(verb) = verb {
         // "When may she go back?": what she was seen doing before says nothing of it.
@@ -71,53 +77,54 @@ pub(in crate::recall) fn answer(
                 return false;
             }
             let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.any(|told| verb_likeness(verb, told) >= SAME_DEED)
+            told.any(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
         });
     }
-    // What is told not to have been done was done at no time.
-    let undone = |found: &Found| {
+    // A denied deed has no time.
+    let undone = |found: &RetrievedEvent| {
         let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
         told.is_some_and(|verb| {
             let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            let mut told = alike.by_ref().filter(|told| verb_likeness(verb, told) >= SAME_DEED).peekable();
+            let mut told = alike.by_ref().filter(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY).peekable();
             told.peek().is_some() && told.all(|told| told.negated)
         })
     };
-    // Nor was what was told to come later still.
+    // A deed that is announced for later has no time yet.
     let now = Timestamp::from(question.now.timestamp());
-    let to_come = |found: &Found| {
+    let to_come = |found: &RetrievedEvent| {
         let times = &found.reading.times;
         question.tense == Tense::Past
             && found.reading.event.kind == Kind::Text
-            && happened(found, question).is_none()
-            && times.iter().any(|time| time.relation == Relation::At && time.span.start > now)
+            && referred_time(found, question).is_none()
+            && times.iter().any(|time| time.relation == TimeRelation::At && time.span.start > now)
     };
     meant.retain(|found| !to_come(found));
-    let untold = |found: &Found| is_untold(question, &found.reading);
+    let untold = |found: &RetrievedEvent| lacks_asked_deed(question, &found.reading);
     if question.tense == Tense::Past && !meant.is_empty() && (meant.iter().all(undone) || meant.iter().all(untold)) {
         let text = String::new();
-        let signals = Signals { known: question.content.known(), ..Signals::default() };
+        let signals = Signals { known: question.content.known_share(), ..Signals::default() };
         return Ok(Some(Candidate {
             layer: Layer::Episodes,
             text,
-            value: Value::Times(Vec::new()),
+            value: CandidateValue::Times(Vec::new()),
             evidence: meant,
             signals,
             confidence: 0.0,
             reason: "what is asked about was not told".into(),
         }));
     }
-    // What somebody else did is not what is asked for.
-    let others =
-        |found: &Found| is_of_another(question, &found.reading) || is_of_another_thing(question, &found.reading);
+    // Skip deeds of other persons.
+    let others = |found: &RetrievedEvent| {
+        has_other_actor(question, &found.reading) || lacks_asked_thing(question, &found.reading)
+    };
     if meant.iter().all(others) {
         return Ok(None);
     }
     meant.retain(|found| !others(found));
-    // A time in the question may be that of what was told, not of the telling.
-    let near = question.near();
-    let in_time = |found: &Found| {
-        let span = happened(found, question).unwrap_or(found.span());
+    // A time in the question may be the told time, not the time of telling.
+    let near = question.boosted_spans();
+    let in_time = |found: &RetrievedEvent| {
+        let span = referred_time(found, question).unwrap_or(found.span());
         near.iter().any(|(wanted, _)| wanted.overlaps(span))
     };
     if meant.iter().any(in_time) {
@@ -126,7 +133,7 @@ pub(in crate::recall) fn answer(
     if meant.is_empty() {
         return Ok(None);
     }
-    let chosen: Vec<Found> = match question.asked.occurrence {
+    let chosen: Vec<RetrievedEvent> = match question.asked.occurrence {
         Some(Occurrence::First) => {
             meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect()
         }
@@ -142,34 +149,37 @@ pub(in crate::recall) fn answer(
     let Some(first) = chosen.first().cloned() else { return Ok(None) };
     let mut times: Vec<(TimeSpan, String)> = Vec::new();
     for found in &chosen {
-        let (span, words) = match happened(found, question) {
-            Some(span) => (span, period(span, &question.now)),
-            // How long a sentence took to say is no part of when it was.
-            None if found.reading.event.kind == Kind::Text => (found.span(), moment(found.span().start, &question.now)),
-            None => (found.span(), in_words(found.span(), question)),
+        let (span, words) = match referred_time(found, question) {
+            Some(span) => (span, say_period(span, &question.now)),
+            // The length of a sentence is no part of its time.
+            None if found.reading.event.kind == Kind::Text => {
+                (found.span(), say_moment(found.span().start, &question.now))
+            }
+            None => (found.span(), span_in_words(found.span(), question)),
         };
         if !times.iter().any(|(_, known)| *known == words) {
             times.push((span, words));
         }
     }
-    let text = times.iter().take(LISTED).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
+    let text = times.iter().take(MAX_OCCURRENCES).map(|(_, words)| words.as_str()).collect::<Vec<_>>().join(", ");
     let spans: Vec<TimeSpan> = times.into_iter().map(|(span, _)| span).collect();
-    let thing = question.named.first().map_or(first.coverage.of_content, |thing| best_in(thing, &first.reading));
-    // They are told in order of time; as evidence the one that suits best comes first.
+    let thing =
+        question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
+    // The answer lists them in time order. The evidence starts with the best match.
     let mut evidence = chosen;
     evidence.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.span().start.cmp(&b.span().start)));
     evidence.extend(pooled.iter().filter(|found| !spans.contains(&found.span())).cloned());
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
-        value: Value::Times(spans),
+        value: CandidateValue::Times(spans),
         signals: Signals {
             coverage: first.coverage.of_content,
             cosine: first.cosine.unwrap_or(0.0),
-            margin: margin(pooled),
+            margin: rank_margin(pooled),
             fits: 1.0,
             thing,
-            known: question.content.known(),
+            known: question.content.known_share(),
         },
         evidence,
         confidence: 0.0,
@@ -177,133 +187,22 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// "When was it to be at first?", "when was it going to be?": what was planned and may have been moved since.
-fn asks_first_plan(question: &Question<'_>) -> bool {
-    let first = question.asked.occurrence == Some(Occurrence::First);
-    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
-    let pair = |a: &[&str], b: &str| words.windows(2).any(|two| a.contains(&two[0]) && two[1] == b);
-    let planned = words.iter().any(|word| matches!(*word, "supposed" | "meant" | "planned" | "due" | "scheduled"));
-    let was_to_be = pair(&["was", "were"], "to") || pair(&["going"], "to") || planned;
-    question.tense == Tense::Past && was_to_be && (first || !question.is_bounded())
-}
-
-/// The time that was planned for something before anything was told of moving it.
-fn first_planned(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    if !asks_first_plan(question) {
-        return Ok(None);
-    }
-    let mut all: Vec<Found> = pooled.to_vec();
-    if let Some(thing) = question.named.first() {
-        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, false, 100, &question.content)?);
-    }
-    let ahead = |found: &Found, time: &ToldTime| {
-        time.relation == Relation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
-    };
-    let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
-    let suits = |found: &&Found| {
-        found.reading.event.kind == Kind::Text
-            && found.coverage.of_content >= SAYS_IT.max(AS_CLEARLY * best)
-            && found.reading.times.iter().any(|time| ahead(found, time))
-            && !words(&found.reading.event.text).any(|word| word == "instead")
-    };
-    let Some(found) = all.iter().filter(suits).min_by_key(|found| (found.span().start, found.id())) else {
-        return Ok(None);
-    };
-    let date = found.reading.times.iter().find(|time| ahead(found, time) && time.has_date);
-    let clock = found.reading.times.iter().find(|time| ahead(found, time) && time.has_clock);
-    let Some(span) = date.or(clock).map(|time| time.span) else { return Ok(None) };
-    // "Tomorrow at ten" may be told in two phrases.
-    let text = match (date, clock) {
-        (Some(date), Some(clock)) if date.range == clock.range => moment(span.start, &question.now),
-        (Some(date), Some(clock)) => on_day_at(date.span, clock.span, question),
-        (None, Some(clock)) => moment(clock.span.start, &question.now),
-        _ => period(span, &question.now),
-    };
-    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading));
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&text),
-        value: Value::Times(vec![span]),
-        signals: Signals {
-            coverage: found.coverage.of_content,
-            cosine: found.cosine.unwrap_or(0.0),
-            margin: 1.0,
-            fits: 1.0,
-            thing,
-            known: question.content.known(),
-        },
-        evidence: vec![found.clone()],
-        confidence: 0.0,
-        reason: "the time that was planned at first".into(),
-    }))
-}
-
-/// A day and an hour that were told apart.
-fn on_day_at(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
-    let zone = question.now.time_zone();
-    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
-    let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
-    at.map_or_else(|_| period(day, &question.now), |at| moment(Timestamp::from(at.timestamp()), &question.now))
-}
-
-/// "When was it to be at first?", where it was moved "from Friday to Saturday" or is "on Saturday instead of Friday": on Friday.
-fn formerly(question: &Question<'_>, pooled: &[Found]) -> Option<Candidate> {
-    let first = question.asked.occurrence == Some(Occurrence::First) && question.tense == Tense::Past;
-    if !first && !asks_first_plan(question) {
-        return None;
-    }
-    let replaced = |found: &Found, time: &ToldTime| {
-        let before = found.reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
-        ["instead of", "rather than", "instead of on"].iter().any(|words| before.ends_with(words))
-    };
-    let told =
-        pooled.iter().filter(|found| found.reading.event.kind == Kind::Text && found.coverage.of_content >= SAYS_IT);
-    let (time, found) = told.max_by(|a, b| a.fitness().total_cmp(&b.fitness())).and_then(|found| {
-        let mut times = found.reading.times.iter();
-        // "He cannot come on Monday, he comes on Friday."
-        let called_off = |time: &ToldTime| {
-            denied(&found.reading, time.range.start)
-                && found.reading.times.iter().any(|other| other.range.start > time.range.start)
-        };
-        let left = |time: &&ToldTime| is_left(found, time) || replaced(found, time) || called_off(time);
-        times.find(left).map(|time| (time.span, found))
-    })?;
-    Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&period(time, &question.now)),
-        value: Value::Times(vec![time]),
-        signals: Signals {
-            coverage: found.coverage.of_content,
-            cosine: found.cosine.unwrap_or(0.0),
-            margin: 1.0,
-            fits: 1.0,
-            thing: question.named.first().map_or(0.5, |thing| best_in(thing, &found.reading)),
-            known: question.content.known(),
-        },
-        evidence: vec![found.clone()],
-        confidence: 0.0,
-        reason: "the time from which it was moved".into(),
-    })
-}
-
-/// A time with its day where that is not today's, with seconds where the occurrence is short.
-fn in_words(span: TimeSpan, question: &Question<'_>) -> String {
+/// Returns a time in words: with its day if that is not today, with seconds if the occurrence is short.
+fn span_in_words(span: TimeSpan, question: &Question<'_>) -> String {
     let seconds = span.start.as_micros() % 60_000_000 != 0 || span.end != span.start;
     let long = span.end.since(span.start).as_secs() > 3 * 3_600;
     if long {
-        return period(span, &question.now);
+        return say_period(span, &question.now);
     }
     match seconds {
-        true if span.end.since(span.start).as_secs() >= 1 => clock_range(span, &question.now),
-        true => exact_moment(span.start, &question.now),
-        false => moment(span.start, &question.now),
+        true if span.end.since(span.start).as_secs() >= 1 => say_clock_range(span, &question.now),
+        true => say_exact_moment(span.start, &question.now),
+        false => say_moment(span.start, &question.now),
     }
 }
 
-/// When that happened of which somebody speaks: "last Friday" in the sentence that suits the question best; `None` where the
-/// sentence tells no time before its own.
-fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
+/// Returns the time that the best matching sentence refers to: "last Friday". `None` if it refers to no earlier time.
+fn referred_time(found: &RetrievedEvent, question: &Question<'_>) -> Option<TimeSpan> {
     let reading = &found.reading;
     if reading.event.kind != Kind::Text || question.tense != Tense::Past {
         return None;
@@ -316,54 +215,60 @@ fn happened(found: &Found, question: &Question<'_>) -> Option<TimeSpan> {
     };
     let sentences = reading.sentences.iter().map(|sentence| (suits(&sentence.range), sentence));
     let (suited, best) = sentences.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.range.start.cmp(&a.1.range.start)))?;
-    let asks_clock = asks_clock(question);
+    let asks_clock = asks_clock_time(question);
     let now = Timestamp::from(question.now.timestamp());
     // "It comes at 9:30": a clock time of that day; "in the morning" says less than the moment of telling.
-    let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= EXACT;
+    let is_exact = |time: &ToldTime| time.has_clock && time.span.end.since(time.span.start) <= MAX_CLOCK_SPAN;
     let mut told = reading.times.iter().filter(|time| {
         best.range.start <= time.range.start
             && time.range.end <= best.range.end
             && time.span.start < now
-            && time.relation == Relation::At
+            && time.relation == TimeRelation::At
             && if asks_clock { time.has_clock } else { time.has_date || is_exact(time) }
     });
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
 }
 
-/// Whether a time of the clock is asked for.
-fn asks_clock(question: &Question<'_>) -> bool {
+/// Returns whether a clock time is asked for.
+fn asks_clock_time(question: &Question<'_>) -> bool {
     question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"))
 }
 
-/// The events that are what the question speaks of, in order of time.
-pub(in crate::recall) fn occurrences(pool: &Pool<'_>, pooled: &[Found]) -> Result<Vec<Found>, ReadError> {
+/// Returns the events that match the question, in time order.
+pub(in crate::recall) fn occurrences(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
-    let mut all: Vec<Found> = pooled.to_vec();
-    let needs_order = question.asked.occurrence.is_some() || matches!(question.ask(), Ask::Times | Ask::Count);
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
+    let needs_order =
+        question.asked.occurrence.is_some() || matches!(question.ask(), AnswerKind::Times | AnswerKind::Count);
     if needs_order && let Some(thing) = question.named.first() {
         let latest = question.asked.occurrence != Some(Occurrence::First);
-        let listed = pool.about(thing, question.bound(), latest, 500, &question.content)?;
-        // An entity of that very name is the thing, and no other event is.
+        let listed = pool.events_about(thing, question.bound(), latest, 500, &question.content)?;
+        // If an entity has that very name, other events do not count.
         let by_name = pool.entity(thing).is_some() && !listed.is_empty();
-        all = if by_name { listed } else { crate::recall::pool::merged(listed, all) };
+        all = if by_name { listed } else { crate::recall::pool::merge(listed, all) };
     }
-    // Sentences differ in many words: of those that suit about as well, the search knows which.
-    let by_search = |found: &Found| if found.reading.event.kind == Kind::Text { OF_SCORE * found.score } else { 0.0 };
-    let rank = |found: &Found| found.coverage.whole() + by_search(found);
+    // Sentences differ in many words: among similar matches the search score decides.
+    let by_search = |found: &RetrievedEvent| {
+        if found.reading.event.kind == Kind::Text { SPEECH_SCORE_WEIGHT * found.score } else { 0.0 }
+    };
+    let rank = |found: &RetrievedEvent| found.coverage.match_score() + by_search(found);
     // "When was it opened?" asks for no closing.
-    if all.iter().any(|found| !is_opposed(question, &found.reading)) {
-        all.retain(|found| !is_opposed(question, &found.reading));
+    if all.iter().any(|found| !contradicts_premise(question, &found.reading)) {
+        all.retain(|found| !contradicts_premise(question, &found.reading));
     }
     let best = all.iter().map(rank).fold(0.0, f32::max);
-    all.retain(|found| rank(found) >= best - AS_GOOD && found.coverage.of_content > 0.3);
+    all.retain(|found| rank(found) >= best - RANK_TOLERANCE && found.coverage.of_content > 0.3);
     all.sort_by_key(|found| (found.span().start, found.id()));
     all.dedup_by_key(|found| found.id());
     Ok(all)
 }
 
-/// How far the best stands out from the next that tells something else.
-pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
-    let mut ranks: Vec<f32> = pooled.iter().map(Found::fitness).collect();
+/// Returns the lead of the best event over the next one that reports something else.
+pub(in crate::recall) fn rank_margin(pooled: &[RetrievedEvent]) -> f32 {
+    let mut ranks: Vec<f32> = pooled.iter().map(RetrievedEvent::fitness).collect();
     ranks.sort_by(|a, b| b.total_cmp(a));
     match ranks.as_slice() {
         [first, second, ..] if *first > 0.0 => (1.0 - second / first).clamp(0.0, 1.0),
@@ -372,14 +277,15 @@ pub(in crate::recall) fn margin(pooled: &[Found]) -> f32 {
     }
 }
 
-/// Whether the verb before a place in the text is denied: "she cannot come tomorrow".
-fn denied(reading: &crate::recall::reading::Reading, at: usize) -> bool {
+/// Returns whether the verb before a position of the text is denied: "she cannot come tomorrow".
+fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
     verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }
 
-/// The sentence of an event that holds most of the question, if it tells a time itself and no other one holds as much.
-fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usize>> {
+/// Returns the sentence of an event that covers most of the question, if it contains a time and no other sentence
+/// covers as much.
+fn sentence_with_time(question: &Question<'_>, found: &RetrievedEvent) -> Option<std::ops::Range<usize>> {
     let reading = &found.reading;
     let wanted: Vec<(String, f32)> =
         question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
@@ -395,138 +301,8 @@ fn told_in(question: &Question<'_>, found: &Found) -> Option<std::ops::Range<usi
     let tells = reading.times.iter().any(|time| {
         range.start <= time.range.start
             && time.range.end <= range.end
-            && (time.has_clock || !asks_clock(question))
-            && !denied(reading, time.range.start)
+            && (time.has_clock || !asks_clock_time(question))
+            && !verb_is_denied(reading, time.range.start)
     });
     (alone && tells).then(|| range.clone())
-}
-
-/// Whether a time is the one from which something was moved: "from Friday to Saturday".
-fn is_left(found: &Found, time: &ToldTime) -> bool {
-    let reading = &found.reading;
-    let behind = |time: &ToldTime, word: &str| {
-        let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
-        before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)
-    };
-    let moves = |lemma: &str| matches!(lemma, "move" | "postpone" | "shift" | "reschedule" | "change" | "delay");
-    let moved = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| moves(&verb.lemma));
-    moved
-        && behind(time, "from")
-        && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
-}
-
-/// What was told of a time to come: of what is told of one thing the latest holds.
-pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    let mut all: Vec<Found> = pooled.to_vec();
-    if let Some(thing) = question.named.first() {
-        all = crate::recall::pool::merged(all, pool.about(thing, question.hard, true, 100, &question.content)?);
-    }
-    let useful = |found: &Found| {
-        matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
-            && found.reading.times.iter().any(|time| {
-                time.span.end >= found.span().start
-                    && (time.has_clock || time.has_date)
-                    && !denied(&found.reading, time.range.start)
-            })
-    };
-    let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
-    if best < 0.3 {
-        return Ok(None);
-    }
-    // What was told last about the thing holds, as long as it speaks of the same thing about as clearly.
-    let mut meant: Vec<&Found> =
-        all.iter().filter(|found| useful(found) && found.coverage.of_content >= 0.55 * best).collect();
-    meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let Some(newest) = meant.first() else { return Ok(None) };
-    // "Until when?" asks for the end that is told.
-    let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
-    let told_as = |relation: Relation| {
-        let mut times = meant.iter().flat_map(|found| &found.reading.times);
-        times.any(|time| time.relation == relation).then_some(relation)
-    };
-    let bounding = match asking {
-        Some("until" | "till" | "by") => told_as(Relation::Until),
-        Some("since" | "from") => told_as(Relation::Since),
-        _ => None,
-    };
-    let asks_clock = asks_clock(question);
-    let mut date: Option<ToldTime> = None;
-    let mut clock: Option<ToldTime> = None;
-    for found in &meant {
-        let sentence = told_in(question, found);
-        for time in &found.reading.times {
-            let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
-            if elsewhere
-                || is_left(found, time)
-                || bounding.is_some_and(|asked| time.relation != asked)
-                || time.span.end < found.span().start
-                || denied(&found.reading, time.range.start)
-            {
-                continue;
-            }
-            if time.has_date && date.is_none() {
-                date = Some(time.clone());
-                if time.has_clock && clock.is_none() {
-                    clock = Some(time.clone());
-                }
-            } else if time.has_clock && clock.is_none() {
-                clock = Some(time.clone());
-            }
-        }
-        // What was put off to another day keeps its hour.
-        if date.is_some() && (clock.is_some() || !asks_clock) {
-            break;
-        }
-    }
-    // "On Friday instead, at the same hour": what was put off told the hour.
-    if asks_clock && clock.is_none() {
-        let put_off = pool.taken_back.iter().filter(|pair| meant.iter().any(|found| found.id() == pair.later.id()));
-        clock = put_off.flat_map(|pair| &pair.earlier.reading.times).find(|time| time.has_clock).cloned();
-    }
-    let zone = question.now.time_zone();
-    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
-    let span = match (&date, &clock) {
-        (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {
-            let (day, hour) = (zoned(date.span.start), zoned(clock.span.start));
-            let at =
-                day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
-            let at = at.unwrap_or(date.span.start);
-            let length = clock.span.end.since(clock.span.start);
-            TimeSpan::new(at, if length > EXACT { at.saturating_add(length) } else { at })
-        }
-        (Some(date), _) => date.span,
-        (None, Some(clock)) => clock.span,
-        (None, None) => return Ok(None),
-    };
-    // A day, or a part of one: "on Friday in the morning".
-    let whole = span.end.since(span.start) > EXACT || clock.is_none();
-    let text = if whole { period(span, &question.now) } else { moment(span.start, &question.now) };
-    let thing = question.named.first().map_or(0.5, |thing| best_in(thing, &newest.reading));
-    let newest = (*newest).clone();
-    let mut evidence = vec![newest.clone()];
-    evidence.extend(meant.iter().skip(1).map(|found| (*found).clone()));
-    evidence.extend(
-        pooled
-            .iter()
-            .filter(|found| !evidence.iter().any(|known| known.id() == found.id()))
-            .cloned()
-            .collect::<Vec<_>>(),
-    );
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: capitalised(&text),
-        value: Value::Times(vec![span]),
-        signals: Signals {
-            coverage: newest.coverage.of_content,
-            cosine: newest.cosine.unwrap_or(0.0),
-            margin: margin(pooled),
-            fits: 1.0,
-            thing,
-            known: question.content.known(),
-        },
-        evidence,
-        confidence: 0.0,
-        reason: "what was told last of that time".into(),
-    }))
 }

@@ -1,4 +1,4 @@
-//! What was seen on the way: between leaving one place and arriving at another.
+//! Answers what was seen on a trip: between leaving one place and arriving at another.
 //!
 //! A trip lies between two stays. Stays are the visits that were followed from pose to pose; else what was observed on the map
 //! without a long break; without poses, pictures that look alike, or events that name the place.
@@ -6,44 +6,49 @@
 use std::time::Duration;
 
 use super::places::capitalised;
-use super::poses::{glanced, is_of, list, named_place, place_of, thing_in};
-use super::presence::{is_named_now, namings, pictured};
+use super::poses::{event_subject, is_sighting_of, list_candidate, named_place, place_at_pose, read_subject};
+use super::presence::{is_named_now, naming_events, visits_by_pictures};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
-use crate::language::english::question::Ask;
-use crate::language::english::space::{SEEING, Spatial, at_place, listed, moved, place_name, saw_itself, spatial};
+use crate::language::english::question::AnswerKind;
+use crate::language::english::space::{
+    PERCEPTION_VERBS, SpatialQuestion, asks_robot_perception, at_place, join_list, place_name, robot_route,
+    spatial_question,
+};
 use crate::language::english::syntax::NounPhrase;
-use crate::language::english::time::{Tense, clock_range};
-use crate::recall::candidate::{Candidate, Layer, Value};
-use crate::recall::pool::{Found, Pool};
-use crate::recall::question::ITSELF;
-use crate::recall::robot_stays::{AREA_EVENTS, AWAY, ONE_VISIT, is_presence, stays_at, visited_now, visits};
+use crate::language::english::time::{Tense, say_clock_range};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::ROBOT_ENTITY;
+use crate::recall::robot_stays::{
+    MAX_ABSENCE, MAX_AREA_EVENTS, MAX_VISIT_PART_GAP, current_place_name, reported_visits, shows_presence, stays_at,
+};
 use crate::{Event, EventId, Kind, PoseOf, ReadError, TimeSpan};
 
-/// A trip that is no longer than this where nothing says when it began.
-const USUAL: Duration = Duration::from_secs(300);
-/// Two stays that are farther apart have something else between them than one trip.
-const LONGEST: Duration = Duration::from_secs(3_600);
-/// Most things, persons or places of an answer.
-const LISTED: usize = 8;
+/// Assumed length of a trip whose start is unknown.
+const DEFAULT_TRIP: Duration = Duration::from_secs(300);
+/// Longest gap between two stays that is one trip.
+const MAX_TRIP: Duration = Duration::from_secs(3_600);
+/// Maximum number of things, persons or places in an answer.
+const MAX_LIST_ITEMS: usize = 8;
 
 /// A stay at a place.
 #[derive(Debug, Clone)]
-struct Leg {
-    /// `None` where the robot was at no place that has a name.
+struct TripStay {
+    /// `None` if the robot was at no named place.
     place: Option<String>,
     span: TimeSpan,
-    /// An event that says so.
+    /// An event that reports the stay.
     event: EventId,
 }
 
-impl Leg {
-    fn is_at(&self, pool: &Pool<'_>, noun: &NounPhrase) -> bool {
+impl TripStay {
+    fn is_at(&self, pool: &EventPool<'_>, noun: &NounPhrase) -> bool {
         self.place.as_deref().is_some_and(|place| is_named_now(pool, noun, place, self.span.start))
     }
 }
 
-/// Between two stays.
+/// The time between two stays.
 #[derive(Debug)]
 struct Trip {
     from: Option<String>,
@@ -51,100 +56,112 @@ struct Trip {
     span: TimeSpan,
 }
 
-/// What is known of a trip that was asked for.
-pub(in crate::recall) enum OnTheWay {
-    /// No trip was asked for.
+/// The answer about a trip.
+pub(in crate::recall) enum TripAnswer {
+    /// The question is not about a trip.
     NotAsked,
     Seen(Candidate),
     /// There was no such trip, or nothing was seen on it.
     Nothing,
 }
 
-/// The answer to "What did you see on the way to the kitchen?", "Whom did you meet between the hall and the office?".
-pub(in crate::recall) fn answer(pool: &Pool<'_>) -> Result<OnTheWay, ReadError> {
+/// Answers "what did you see on the way to the kitchen?" or "whom did you meet between the hall and the office?".
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<TripAnswer, ReadError> {
     let question = pool.question;
-    let cue = question.asked.cue.is_some() && moved(&question.asked).is_none();
+    let cue = question.asked.cue.is_some() && robot_route(&question.asked).is_none();
     if cue || question.asked.habitual || question.tense == Tense::Future {
-        return Ok(OnTheWay::NotAsked);
+        return Ok(TripAnswer::NotAsked);
     }
     let kind = matches!(
         question.ask(),
-        Ask::Thing | Ask::Description | Ask::Action | Ask::Person | Ask::Truth | Ask::Count | Ask::Times
+        AnswerKind::Thing
+            | AnswerKind::Description
+            | AnswerKind::Action
+            | AnswerKind::Person
+            | AnswerKind::Truth
+            | AnswerKind::Count
+            | AnswerKind::Times
     );
-    if !(kind || asks_for_places(pool)) || !asks_what_was_there(pool) {
-        return Ok(OnTheWay::NotAsked);
+    if !(kind || asks_for_places(pool)) || !asks_for_observations(pool) {
+        return Ok(TripAnswer::NotAsked);
     }
-    let Some(Spatial::OnTheWay { from, to, either }) = spatial(&question.asked) else {
-        return Ok(OnTheWay::NotAsked);
+    let Some(SpatialQuestion::OnTheWay { from, to, either }) = spatial_question(&question.asked) else {
+        return Ok(TripAnswer::NotAsked);
     };
     let trip = match (&from, &to) {
         (Some(from), Some(to)) => {
-            let forth = between(pool, from, to)?;
-            let back = if either { between(pool, to, from)? } else { None };
+            let forth = trip_between(pool, from, to)?;
+            let back = if either { trip_between(pool, to, from)? } else { None };
             forth.into_iter().chain(back).max_by_key(|trip| trip.span.end)
         }
-        (None, Some(to)) => to_place(pool, to)?,
-        (Some(from), None) => from_place(pool, from)?,
-        (None, None) => latest(pool)?,
+        (None, Some(to)) => trip_to(pool, to)?,
+        (Some(from), None) => trip_from(pool, from)?,
+        (None, None) => latest_trip(pool)?,
     };
-    let seen = trip.map_or(Ok(None), |trip| seen(pool, &trip))?;
-    // A memory that knows no places may still tell of travels.
+    let seen = trip.map_or(Ok(None), |trip| describe_trip(pool, &trip))?;
+    // A memory without places may still contain reports of trips.
     let knows_places = || pool.reader.places().is_some_and(|places| !places.is_empty());
     Ok(match seen {
-        Some(seen) => OnTheWay::Seen(seen),
-        None if knows_places() => OnTheWay::Nothing,
-        None => OnTheWay::NotAsked,
+        Some(seen) => TripAnswer::Seen(seen),
+        None if knows_places() => TripAnswer::Nothing,
+        None => TripAnswer::NotAsked,
     })
 }
 
-/// Of some events those that tell in words what was seen or met on a way: "On the way to the hall I saw a fox."
-pub(in crate::recall) fn told_of_it(found: &[Found]) -> Vec<Found> {
-    let tells = |found: &&Found| {
+/// Returns the events that report in words what was seen or met on a trip: "On the way to the hall I saw a fox."
+pub(in crate::recall) fn told_encounters(found: &[RetrievedEvent]) -> Vec<RetrievedEvent> {
+    let tells = |found: &&RetrievedEvent| {
         found.reading.event.kind == Kind::Text
-            && found.reading.lemmas.iter().any(|(lemma, _)| lemma == "way" || SEEING.contains(&lemma.as_str()))
+            && found
+                .reading
+                .lemmas
+                .iter()
+                .any(|(lemma, _)| lemma == "way" || PERCEPTION_VERBS.contains(&lemma.as_str()))
     };
     found.iter().filter(tells).cloned().collect()
 }
 
-/// "Which places did you pass?"
-fn asks_for_places(pool: &Pool<'_>) -> bool {
+/// Returns whether a question asks for the places of a trip: "which places did you pass?"
+fn asks_for_places(pool: &EventPool<'_>) -> bool {
     let class = pool.question.asked.class.as_ref();
     class.is_some_and(|class| matches!(class.head.as_str(), "place" | "room" | "location"))
 }
 
-/// Whether it is asked for what the robot saw, or for what was or happened there. What somebody else did is another matter.
-fn asks_what_was_there(pool: &Pool<'_>) -> bool {
+/// Returns whether a question asks for what the robot saw, or for what was or happened there. Deeds of other persons
+/// are another matter.
+fn asks_for_observations(pool: &EventPool<'_>) -> bool {
     let clause = &pool.question.asked.clause;
     let happens = || {
-        let whatever = clause.subject.is_none() || pool.question.ask() == Ask::Truth;
+        let whatever = clause.subject.is_none() || pool.question.ask() == AnswerKind::Truth;
         whatever && clause.verb.as_ref().is_some_and(|it| matches!(it.lemma.as_str(), "be" | "happen"))
     };
-    saw_itself(clause) || happens()
+    asks_robot_perception(clause) || happens()
 }
 
-/// From before the bound of a question, so that a trip which ended inside it is whole.
-fn widened(bound: Option<TimeSpan>) -> Option<TimeSpan> {
-    bound.map(|bound| TimeSpan { start: bound.start.saturating_sub(LONGEST), end: bound.end })
+/// Widens a time bound to include trips that ended inside it.
+fn widen_bound(bound: Option<TimeSpan>) -> Option<TimeSpan> {
+    bound.map(|bound| TimeSpan { start: bound.start.saturating_sub(MAX_TRIP), end: bound.end })
 }
 
-/// The name of the place that a noun means and the stays there, in order of time; `None` where nothing has that name.
-fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeSpan>)>, ReadError> {
-    let bound = widened(pool.question.bound());
+/// Returns the name of the place that a noun means and the stays there, in time order. `None` if no place has that
+/// name.
+fn named_stays(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeSpan>)>, ReadError> {
+    let bound = widen_bound(pool.question.bound());
     let inside = |span: &TimeSpan| bound.is_none_or(|bound| bound.overlaps(*span));
     if let Some(place) = named_place(pool, noun) {
-        let visits = visits(pool.reader, bound)?;
+        let visits = reported_visits(pool.reader, bound)?;
         let stays = stays_at(pool.reader, &place, &visits, bound)?;
         return Ok(Some((place.name, stays.into_iter().map(|stay| stay.span).collect())));
     }
     let name = place_name(&pool.question.query.question, noun).unwrap_or_else(|| noun.head.clone());
-    if let Some(pictured) = pictured(pool, noun)? {
+    if let Some(pictured) = visits_by_pictures(pool, noun)? {
         return Ok(Some((name, pictured.into_iter().map(|(span, _)| span).filter(inside).collect())));
     }
-    let mut told: Vec<TimeSpan> = namings(pool, noun, bound)?.iter().map(Found::span).collect();
+    let mut told: Vec<TimeSpan> = naming_events(pool, noun, bound)?.iter().map(RetrievedEvent::span).collect();
     told.sort_by_key(|span| (span.start, span.end));
     let mut stays: Vec<TimeSpan> = Vec::new();
     for span in told {
-        match stays.last_mut().filter(|last| span.start.since(last.end) <= AWAY) {
+        match stays.last_mut().filter(|last| span.start.since(last.end) <= MAX_ABSENCE) {
             Some(last) => last.end = last.end.max(span.end),
             None => stays.push(span),
         }
@@ -152,18 +169,20 @@ fn stays(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<(String, Vec<TimeS
     Ok((!stays.is_empty()).then_some((name, stays)))
 }
 
-/// Whether the arrival is in the time that was asked for.
-fn is_asked(pool: &Pool<'_>, arrival: &TimeSpan) -> bool {
+/// Returns whether an arrival is in the time in question.
+fn is_asked_arrival(pool: &EventPool<'_>, arrival: &TimeSpan) -> bool {
     pool.question.bound().is_none_or(|bound| bound.contains(arrival.start))
 }
 
-/// The latest trip from one place to another without coming back to the other in between.
-fn between(pool: &Pool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option<Trip>, ReadError> {
-    let (Some((from, left)), Some((to, reached))) = (stays(pool, from)?, stays(pool, to)?) else { return Ok(None) };
-    for (at, arrival) in reached.iter().enumerate().rev().filter(|(_, arrival)| is_asked(pool, arrival)) {
+/// Returns the latest trip from one place to another without returning to the first.
+fn trip_between(pool: &EventPool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+    let (Some((from, left)), Some((to, reached))) = (named_stays(pool, from)?, named_stays(pool, to)?) else {
+        return Ok(None);
+    };
+    for (at, arrival) in reached.iter().enumerate().rev().filter(|(_, arrival)| is_asked_arrival(pool, arrival)) {
         let Some(departure) = left.iter().rev().find(|stay| stay.end <= arrival.start) else { break };
         let came_back = at.checked_sub(1).is_some_and(|before| reached[before].end > departure.end);
-        if !came_back && arrival.start.since(departure.end) <= LONGEST {
+        if !came_back && arrival.start.since(departure.end) <= MAX_TRIP {
             let span = TimeSpan { start: departure.end, end: arrival.start };
             return Ok(Some(Trip { from: Some(from), to: Some(to), span }));
         }
@@ -171,29 +190,31 @@ fn between(pool: &Pool<'_>, from: &NounPhrase, to: &NounPhrase) -> Result<Option
     Ok(None)
 }
 
-/// The latest trip to a place, from where the robot had stayed before.
-fn to_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
-    let Some((to, reached)) = stays(pool, noun)? else { return Ok(None) };
-    let Some(arrival) = reached.into_iter().rev().find(|arrival| is_asked(pool, arrival)) else { return Ok(None) };
+/// Returns the latest trip to a place, from the stay before.
+fn trip_to(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+    let Some((to, reached)) = named_stays(pool, noun)? else { return Ok(None) };
+    let Some(arrival) = reached.into_iter().rev().find(|arrival| is_asked_arrival(pool, arrival)) else {
+        return Ok(None);
+    };
     let end = arrival.start;
-    let legs = legs(pool, Some(TimeSpan { start: end.saturating_sub(LONGEST), end }))?;
+    let legs = robot_stays(pool, Some(TimeSpan { start: end.saturating_sub(MAX_TRIP), end }))?;
     let before = legs.iter().rev().filter(|leg| leg.span.end <= end && !leg.is_at(pool, noun));
-    let departure = stayed(before);
-    let start = departure.map_or(end.saturating_sub(USUAL), |leg| leg.span.end);
+    let departure = first_real_stay(before);
+    let start = departure.map_or(end.saturating_sub(DEFAULT_TRIP), |leg| leg.span.end);
     let from = departure.and_then(|leg| leg.place.clone());
     Ok(Some(Trip { from, to: Some(to), span: TimeSpan { start, end } }))
 }
 
-/// The latest trip away from a place, to where the robot stayed next.
-fn from_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
-    let Some((from, left)) = stays(pool, noun)? else { return Ok(None) };
+/// Returns the latest trip away from a place, to the next stay.
+fn trip_from(pool: &EventPool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadError> {
+    let Some((from, left)) = named_stays(pool, noun)? else { return Ok(None) };
     // The robot may be there still.
     for departure in left.into_iter().rev().filter(|stay| pool.question.bound().is_none_or(|it| it.contains(stay.end)))
     {
         let start = departure.end;
-        let legs = legs(pool, Some(TimeSpan { start, end: start.saturating_add(LONGEST) }))?;
+        let legs = robot_stays(pool, Some(TimeSpan { start, end: start.saturating_add(MAX_TRIP) }))?;
         let after = legs.iter().filter(|leg| leg.span.start >= start && !leg.is_at(pool, noun));
-        if let Some(arrival) = stayed(after) {
+        if let Some(arrival) = first_real_stay(after) {
             let (to, end) = (arrival.place.clone(), arrival.span.start);
             return Ok(Some(Trip { from: Some(from), to, span: TimeSpan { start, end } }));
         }
@@ -201,112 +222,122 @@ fn from_place(pool: &Pool<'_>, noun: &NounPhrase) -> Result<Option<Trip>, ReadEr
     Ok(None)
 }
 
-/// The latest trip from one stay to another.
-fn latest(pool: &Pool<'_>) -> Result<Option<Trip>, ReadError> {
-    let legs = legs(pool, widened(pool.question.bound()))?;
-    let arrival = legs.iter().rposition(|leg| leg.place.is_some() && is_asked(pool, &leg.span));
+/// Returns the latest trip.
+fn latest_trip(pool: &EventPool<'_>) -> Result<Option<Trip>, ReadError> {
+    let legs = robot_stays(pool, widen_bound(pool.question.bound()))?;
+    let arrival = legs.iter().rposition(|leg| leg.place.is_some() && is_asked_arrival(pool, &leg.span));
     let Some(arrival) = arrival else { return Ok(None) };
     let (before, end) = (&legs[..arrival], legs[arrival].span.start);
     let to = legs[arrival].place.clone();
-    let near = |leg: &&Leg| end.since(leg.span.end) <= LONGEST && leg.place != to;
-    let Some(departure) = stayed(before.iter().rev().filter(near)) else { return Ok(None) };
+    let near = |leg: &&TripStay| end.since(leg.span.end) <= MAX_TRIP && leg.place != to;
+    let Some(departure) = first_real_stay(before.iter().rev().filter(near)) else { return Ok(None) };
     let span = TimeSpan { start: departure.span.end, end };
     Ok(Some(Trip { from: departure.place.clone(), to, span }))
 }
 
-/// The first of some legs that is no mere passage, else the first one that is at a place.
-fn stayed<'l>(legs: impl Iterator<Item = &'l Leg> + Clone) -> Option<&'l Leg> {
-    let long = |leg: &&Leg| leg.span.end.since(leg.span.start) >= AWAY;
+/// Returns the first stay that is longer than a passage, else the first one at a named place.
+fn first_real_stay<'l>(legs: impl Iterator<Item = &'l TripStay> + Clone) -> Option<&'l TripStay> {
+    let long = |leg: &&TripStay| leg.span.end.since(leg.span.start) >= MAX_ABSENCE;
     legs.clone().find(long).or_else(|| legs.into_iter().find(|leg| leg.place.is_some()))
 }
 
-/// Where the robot was one after the other: the visits that were followed, else what its events tell.
-fn legs(pool: &Pool<'_>, span: Option<TimeSpan>) -> Result<Vec<Leg>, ReadError> {
-    let mut legs: Vec<Leg> = Vec::new();
-    for event in visits(pool.reader, span)? {
-        let place = visited_now(pool.reader, &event).map(str::to_owned);
-        match legs.last_mut().filter(|it| it.place == place && event.span.start.since(it.span.end) <= ONE_VISIT) {
+/// Returns the stays of the robot in order: the tracked visits, else those that its events show.
+fn robot_stays(pool: &EventPool<'_>, span: Option<TimeSpan>) -> Result<Vec<TripStay>, ReadError> {
+    let mut legs: Vec<TripStay> = Vec::new();
+    for event in reported_visits(pool.reader, span)? {
+        let place = current_place_name(pool.reader, &event).map(str::to_owned);
+        match legs
+            .last_mut()
+            .filter(|it| it.place == place && event.span.start.since(it.span.end) <= MAX_VISIT_PART_GAP)
+        {
             Some(last) => last.span.end = last.span.end.max(event.span.end),
-            None => legs.push(Leg { place, span: event.span, event: event.id }),
+            None => legs.push(TripStay { place, span: event.span, event: event.id }),
         }
     }
     if !legs.is_empty() {
         return Ok(legs);
     }
-    let query = SearchQuery { span, latest: true, limit: AREA_EVENTS, ..SearchQuery::default() };
+    let query = SearchQuery { span, latest: true, limit: MAX_AREA_EVENTS, ..SearchQuery::default() };
     let mut events: Vec<Event> = Vec::new();
     for hit in pool.reader.search().search(&query) {
-        events.extend(pool.reader.event(hit.id)?.filter(is_presence));
+        events.extend(pool.reader.event(hit.id)?.filter(shows_presence));
     }
     events.sort_by_key(|event| (event.span.start, event.id));
     for event in events {
         let told = event.attributes.get("place").and_then(crate::Value::as_text);
         let place = match &event.pose {
-            Some(pose) => place_of(pool, pose).map(str::to_owned),
+            Some(pose) => place_at_pose(pool, pose).map(str::to_owned),
             None if told.is_some() => told.map(str::to_owned),
-            // It says nothing of where it was.
+            // The event does not say where the robot was.
             None => continue,
         };
         match legs.last_mut().filter(|last| last.place == place) {
             Some(last) => last.span.end = last.span.end.max(event.span.end),
-            None => legs.push(Leg { place, span: event.span, event: event.id }),
+            None => legs.push(TripStay { place, span: event.span, event: event.id }),
         }
     }
     Ok(legs)
 }
 
-/// What is asked for of what happened on a trip, in the order in which it was met.
-fn seen(pool: &Pool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the requested observations on a trip, in time order.
+fn describe_trip(pool: &EventPool<'_>, trip: &Trip) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let asked = &question.asked;
-    let reason = described(pool, trip);
+    let reason = trip_in_words(pool, trip);
     if asks_for_places(pool) {
-        return passed(pool, trip, reason);
+        return passed_places(pool, trip, reason);
     }
-    // One thing is seen again and again: how many there were nobody has counted.
-    if matches!(question.ask(), Ask::Count | Ask::Times) {
+    // One thing is seen repeatedly, so sightings are no count.
+    if matches!(question.ask(), AnswerKind::Count | AnswerKind::Times) {
         return Ok(None);
     }
     let hears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "hear");
-    let query = SearchQuery { span: Some(trip.span), limit: AREA_EVENTS, ..SearchQuery::default() };
-    let mut all: Vec<Found> = Vec::new();
+    let query = SearchQuery { span: Some(trip.span), limit: MAX_AREA_EVENTS, ..SearchQuery::default() };
+    let mut all: Vec<RetrievedEvent> = Vec::new();
     for hit in pool.reader.search().search(&query) {
-        let Some(event) = pool.reader.event(hit.id)?.filter(|event| is_inside(event, trip.span)) else { continue };
-        all.push(glanced(pool, event));
+        let Some(event) = pool.reader.event(hit.id)?.filter(|event| is_on_trip(event, trip.span)) else { continue };
+        all.push(read_subject(pool, event));
     }
     all.sort_by_key(|found| (found.span().start, found.id()));
-    let whole = |found: &Found| Some(found.reading.event.text.trim_end_matches('.').to_owned());
-    let of_kind = |found: &Found, kinds: &[Kind]| kinds.contains(&found.reading.event.kind);
-    let ways: Vec<Vec<(String, Found)>> = if question.ask() == Ask::Person {
-        vec![distinct(&all, person)]
+    let whole = |found: &RetrievedEvent| Some(found.reading.event.text.trim_end_matches('.').to_owned());
+    let of_kind = |found: &RetrievedEvent, kinds: &[Kind]| kinds.contains(&found.reading.event.kind);
+    let ways: Vec<Vec<(String, RetrievedEvent)>> = if question.ask() == AnswerKind::Person {
+        vec![first_of_each(&all, sighted_person)]
     } else if hears {
-        vec![distinct(&all, |found| whole(found).filter(|_| of_kind(found, &[Kind::Sound, Kind::Text])))]
+        vec![first_of_each(&all, |found| whole(found).filter(|_| of_kind(found, &[Kind::Sound, Kind::Text])))]
     } else {
-        // Where nothing tells things apart, the scenes.
-        let scenes = |found: &Found| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
-        vec![distinct(&all, thing), distinct(&all, scenes)]
+        // Without distinct things, answer with the scenes.
+        let scenes = |found: &RetrievedEvent| whole(found).filter(|_| of_kind(found, &[Kind::Caption]));
+        vec![first_of_each(&all, sighted_thing), first_of_each(&all, scenes)]
     };
-    if question.ask() == Ask::Truth {
-        return Ok(truth(pool, &all, ways.into_iter().next().unwrap_or_default(), &reason));
+    if question.ask() == AnswerKind::Truth {
+        return Ok(verify_seen(pool, &all, ways.into_iter().next().unwrap_or_default(), &reason));
     }
     let found = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
-    Ok(list(pool, found, &reason))
+    Ok(list_candidate(pool, found, &reason))
 }
 
-/// "Did you see a ladder on the way?": yes with what was seen. That it was not seen does not say that it was not there.
-fn truth(pool: &Pool<'_>, all: &[Found], mut seen: Vec<(String, Found)>, reason: &str) -> Option<Candidate> {
+/// Answers "did you see a ladder on the way?": yes with what was seen. A missing observation is no "no".
+fn verify_seen(
+    pool: &EventPool<'_>,
+    all: &[RetrievedEvent],
+    mut seen: Vec<(String, RetrievedEvent)>,
+    reason: &str,
+) -> Option<Candidate> {
     let clause = &pool.question.asked.clause;
-    let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !saw_itself(clause)));
+    let nouns = || clause.objects.iter().chain(clause.subject.as_ref().filter(|_| !asks_robot_perception(clause)));
     let anything = |noun: &NounPhrase| {
         noun.is_pronoun()
             || matches!(noun.head.as_str(), "anything" | "something" | "anyone" | "anybody" | "somebody" | "thing")
     };
     if let Some(noun) = nouns().find(|noun| noun.head != "there" && !anything(noun)) {
-        seen = distinct(all, |found| thing(found).or_else(|| person(found)).filter(|_| is_of(noun, found)));
+        seen = first_of_each(all, |found| {
+            sighted_thing(found).or_else(|| sighted_person(found)).filter(|_| is_sighting_of(noun, found))
+        });
     }
-    let mut candidate = list(pool, seen, reason)?;
+    let mut candidate = list_candidate(pool, seen, reason)?;
     candidate.text = format!("Yes: {}.", uncapitalised(&candidate.text));
-    candidate.value = Value::Truth(true);
+    candidate.value = CandidateValue::Truth(true);
     Some(candidate)
 }
 
@@ -320,46 +351,49 @@ fn uncapitalised(text: &str) -> String {
     }
 }
 
-/// Whether the middle of an event lies on the trip: a segment that begins at its end is of the stay.
-fn is_inside(event: &Event, trip: TimeSpan) -> bool {
+/// Returns whether the middle of an event lies on the trip. A segment that starts at its end belongs to the stay.
+fn is_on_trip(event: &Event, trip: TimeSpan) -> bool {
     let middle = event.span.start.saturating_add(event.span.end.since(event.span.start) / 2);
     trip.start < middle && middle < trip.end && visited(event).is_none()
 }
 
-/// What an event is of. What was said there is no thing that was seen, unless it has the pose of a thing.
-fn thing(found: &Found) -> Option<String> {
+/// Returns the subject of an event. Speech has none, unless it has the pose of a thing.
+fn sighted_thing(found: &RetrievedEvent) -> Option<String> {
     let event = &found.reading.event;
     let spoken = event.kind == Kind::Text && event.pose.as_ref().is_none_or(|pose| pose.of == PoseOf::Robot);
-    thing_in(found).filter(|_| !spoken)
+    event_subject(found).filter(|_| !spoken)
 }
 
-/// Who was recognised, acted or spoke.
-fn person(found: &Found) -> Option<String> {
+/// Returns the person who was recognised, acted or spoke.
+fn sighted_person(found: &RetrievedEvent) -> Option<String> {
     let event = &found.reading.event;
     let who = event.entity.clone().filter(|_| matches!(event.kind, Kind::Entity | Kind::Action | Kind::Text));
-    who.filter(|who| !who.eq_ignore_ascii_case(ITSELF))
+    who.filter(|who| !who.eq_ignore_ascii_case(ROBOT_ENTITY))
 }
 
-/// The first event of each.
-fn distinct(all: &[Found], name: impl Fn(&Found) -> Option<String>) -> Vec<(String, Found)> {
-    let mut named: Vec<(String, Found)> = Vec::new();
+/// Returns the first event of each name.
+fn first_of_each(
+    all: &[RetrievedEvent],
+    name: impl Fn(&RetrievedEvent) -> Option<String>,
+) -> Vec<(String, RetrievedEvent)> {
+    let mut named: Vec<(String, RetrievedEvent)> = Vec::new();
     for found in all {
         let Some(name) = name(found).filter(|name| !name.is_empty()) else { continue };
-        if named.len() < LISTED && !named.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+        if named.len() < MAX_LIST_ITEMS && !named.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             named.push((name, found.clone()));
         }
     }
     named
 }
 
-/// The places in between.
-fn passed(pool: &Pool<'_>, trip: &Trip, reason: String) -> Result<Option<Candidate>, ReadError> {
+/// Answers with the places between the two stays.
+fn passed_places(pool: &EventPool<'_>, trip: &Trip, reason: String) -> Result<Option<Candidate>, ReadError> {
     let mut places: Vec<String> = Vec::new();
     let mut ids: Vec<EventId> = Vec::new();
-    for leg in legs(pool, Some(trip.span))? {
+    for leg in robot_stays(pool, Some(trip.span))? {
         let inside = leg.span.start >= trip.span.start && leg.span.end <= trip.span.end;
         let Some(place) = leg.place.filter(|_| inside) else { continue };
-        if places.len() < LISTED && !places.contains(&place) {
+        if places.len() < MAX_LIST_ITEMS && !places.contains(&place) {
             places.push(place);
             ids.push(leg.event);
         }
@@ -368,19 +402,19 @@ fn passed(pool: &Pool<'_>, trip: &Trip, reason: String) -> Result<Option<Candida
     if evidence.is_empty() {
         return Ok(None);
     }
-    let text = capitalised(&listed(&places.iter().map(|place| the(place)).collect::<Vec<_>>()));
-    let known = pool.question.content.known();
-    Ok(Some(Candidate::computed(Layer::Episodes, text, Value::List(places), evidence, known, reason)))
+    let text = capitalised(&join_list(&places.iter().map(|place| with_article(place)).collect::<Vec<_>>()));
+    let known = pool.question.content.known_share();
+    Ok(Some(Candidate::computed(Layer::Episodes, text, CandidateValue::List(places), evidence, known, reason)))
 }
 
-fn described(pool: &Pool<'_>, trip: &Trip) -> String {
-    let from = trip.from.as_deref().map_or_else(String::new, |place| format!(" from {}", the(place)));
-    let to = trip.to.as_deref().map_or_else(String::new, |place| format!(" to {}", the(place)));
-    format!("on the way{from}{to}, {}", clock_range(trip.span, &pool.question.now))
+fn trip_in_words(pool: &EventPool<'_>, trip: &Trip) -> String {
+    let from = trip.from.as_deref().map_or_else(String::new, |place| format!(" from {}", with_article(place)));
+    let to = trip.to.as_deref().map_or_else(String::new, |place| format!(" to {}", with_article(place)));
+    format!("on the way{from}{to}, {}", say_clock_range(trip.span, &pool.question.now))
 }
 
-/// A place with its article: "the kitchen", "Lab 3".
-fn the(name: &str) -> String {
+/// Returns a place with its article: "the kitchen", "Lab 3".
+fn with_article(name: &str) -> String {
     let place = at_place(name);
     place.strip_prefix("in ").or_else(|| place.strip_prefix("at ")).unwrap_or(&place).to_owned()
 }

@@ -33,7 +33,7 @@
 
 use super::super::candidate::Layer;
 use super::super::options::Speaks;
-use super::Fit;
+use super::LayerCalibration;
 
 /// Below this probability there is no answer.
 pub(in crate::recall) const ANSWERED: f32 = 0.43;
@@ -56,10 +56,10 @@ pub(super) const SPEAKS: Speaks = Speaks {
 };
 
 /// The fit of a layer.
-pub(super) fn fit(layer: Layer) -> Fit {
+pub(super) fn fit(layer: Layer) -> LayerCalibration {
     match layer {
         // 1582 rows, 1023 right
-        Layer::Episodes => Fit {
+        Layer::Episodes => LayerCalibration {
             offset: -2.896,
             coverage: 1.999,
             cosine: 0.337,
@@ -69,7 +69,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
             known: 0.588,
         },
         // 25 rows, 24 right; too few: the fit of all open layers
-        Layer::Facts => Fit {
+        Layer::Facts => LayerCalibration {
             offset: -2.276,
             coverage: 1.321,
             cosine: 0.000,
@@ -79,7 +79,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
             known: 1.099,
         },
         // 6 rows, 6 right; too few: the fit of all open layers
-        Layer::Procedures => Fit {
+        Layer::Procedures => LayerCalibration {
             offset: -2.276,
             coverage: 1.321,
             cosine: 0.000,
@@ -89,7 +89,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
             known: 1.099,
         },
         // 10 rows, 5 right; too few: the fit of all open layers
-        Layer::Gists => Fit {
+        Layer::Gists => LayerCalibration {
             offset: -2.276,
             coverage: 1.321,
             cosine: 0.000,
@@ -99,7 +99,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
             known: 1.099,
         },
         // 186 rows, 136 right
-        Layer::CrossModal => Fit {
+        Layer::CrossModal => LayerCalibration {
             offset: -0.139,
             coverage: 0.677,
             cosine: 0.889,
@@ -109,7 +109,7 @@ pub(super) fn fit(layer: Layer) -> Fit {
             known: 0.791,
         },
         // 1156 rows, 865 right
-        Layer::Options => Fit {
+        Layer::Options => LayerCalibration {
             offset: -2.109,
             coverage: 0.000,
             cosine: 0.000,

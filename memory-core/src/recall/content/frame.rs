@@ -1,7 +1,7 @@
-//! Words of a question that say little of what it is about.
+//! Words of a question that hardly describe its content.
 
-/// Words that frame a question: they ask for a sense, a kind or a report. That a memory holds them proves nothing.
-pub(super) const FRAME: &[&str] = &[
+/// Words that frame a question: they ask for a sense, a kind or a report. A memory that contains them proves nothing.
+pub(super) const FRAME_WORDS: &[&str] = &[
     "altogether",
     "overall",
     "see",
@@ -165,14 +165,17 @@ pub(super) const FRAME: &[&str] = &[
     "initially",
 ];
 
-/// Endings that make one word of another.
-pub(super) const ENDINGS: &[&str] = &[
+/// Words for a recording, which may also name something that was told of.
+pub(super) const MEDIA: &[&str] = &["picture", "recording", "video", "film", "clip"];
+
+/// Endings that derive one word from another.
+pub(super) const DERIVATIONAL_ENDINGS: &[&str] = &[
     "", "ist", "al", "er", "or", "ing", "ion", "tion", "ation", "y", "ic", "ical", "ment", "ness", "ly", "ian", "ish",
     "ful", "able", "ive", "ry", "ance", "ence",
 ];
 
-/// Verbs of little meaning.
-pub(super) const LIGHT: &[&str] = &[
+/// Verbs with little meaning of their own.
+pub(super) const LIGHT_VERBS: &[&str] = &[
     "take", "put", "go", "come", "make", "give", "keep", "bring", "find", "leave", "turn", "set", "use", "move",
     "start", "begin", "end", "stop", "visit", "go", "stay", "remain", "stand", "lie", "sit", "carry", "perform",
     "carry", "belong", "complete", "work", "run", "hold",

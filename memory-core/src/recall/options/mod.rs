@@ -1,4 +1,4 @@
-//! Options are hypotheses: what memory says for and against each, by the kind of answer that they are.
+//! Compares the options of a question: the evidence for and against each, by the kind of answer.
 
 mod times;
 mod topic;
@@ -6,50 +6,50 @@ mod words;
 
 pub(super) use words::Speaks;
 
-use self::times::{LOOKED_AT, by_time};
-use self::topic::by_topic;
-use self::words::by_words;
-use super::answerers::amounts::sums;
+use self::times::{MAX_TIME_CANDIDATES, weigh_by_time};
+use self::topic::weigh_by_topic;
+use self::words::weigh_by_words;
+use super::answerers::amounts::sum_amounts;
 use super::answerers::order::ordered_items;
 use super::answerers::rank::rank;
-use super::candidate::{Candidate, Value};
-use super::pool::{Found, Pool};
+use super::candidate::{Candidate, CandidateValue};
+use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::{Quantity, quantities};
 use super::question::Question;
-use super::telling::is_of_another_thing;
+use super::telling::lacks_asked_thing;
 use crate::ReadError;
-use crate::language::english::question::Ask;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::time::{Tense, WholeTime, whole_times_told};
 
-/// Below this nothing speaks for an option.
-const LEAST: f32 = 0.02;
-/// From here a time among options that are not all times is the one that memory bears out.
-const BORNE_OUT: f32 = 0.5;
+/// Minimum support of an option that can be chosen.
+const MIN_SUPPORT: f32 = 0.02;
+/// Minimum support of a time that wins over options that are no times.
+const MIN_TIME_SUPPORT: f32 = 0.5;
 
 /// φ of an option.
 #[derive(Debug, Clone)]
 pub(super) struct OptionVectors {
-    /// Of the question with the option.
+    /// Vector of the question with the option.
     pub joint: Vec<f32>,
-    /// Of the option alone.
+    /// Vector of the option alone.
     pub alone: Vec<f32>,
 }
 
-/// What speaks for each option.
+/// The evidence for each option.
 #[derive(Debug, Clone)]
-pub(super) struct Weighed {
-    /// From 0 to 1, by option.
+pub(super) struct OptionWeights {
+    /// Support of each option, from 0 to 1.
     pub support: Vec<f32>,
-    /// The events that speak for the best one, best first.
-    pub evidence: Vec<Found>,
+    /// Events that support the best option, best first.
+    pub evidence: Vec<RetrievedEvent>,
     /// How the options were compared.
     pub by: &'static str,
-    /// What spoke for each, where they were compared by words.
+    /// Features of each option, if they were compared by words.
     pub speaks: Vec<Speaks>,
 }
 
-impl Weighed {
-    /// The option that most speaks for, and how it lies beside the others: its support and its lead.
+impl OptionWeights {
+    /// Returns the best option with its support and its lead over the others.
     pub fn best(&self) -> Option<(usize, f32, f32)> {
         let most = self.support.iter().copied().fold(0.0_f32, f32::max);
         let option = self.support.iter().position(|support| *support == most)?;
@@ -60,42 +60,43 @@ impl Weighed {
             .filter(|(place, _)| *place != option)
             .map(|(_, support)| *support)
             .fold(0.0_f32, f32::max);
-        (most >= LEAST).then_some((option, most, most - second))
+        (most >= MIN_SUPPORT).then_some((option, most, most - second))
     }
 }
 
 /// Weighs the options of a question.
-pub(super) fn weigh(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+pub(super) fn weigh_options(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     vectors: &[OptionVectors],
-) -> Result<Weighed, ReadError> {
+) -> Result<OptionWeights, ReadError> {
     let question = pool.question;
     let options = &question.query.options;
     if question.query.ablation.without_details {
-        return by_words(pool, pooled, candidates, options, vectors);
+        return weigh_by_words(pool, pooled, candidates, options, vectors);
     }
     // "When is it due?" in the present may mean a day to come or one that is over: the reading that memory bears out.
     let tenses = match question.tense {
         Tense::Present => vec![Tense::Future, Tense::Past],
         tense => vec![tense],
     };
-    let mut best: Option<Weighed> = None;
+    let mut best: Option<OptionWeights> = None;
     for tense in tenses {
         let times: Vec<Option<Vec<WholeTime>>> =
             options.iter().map(|option| whole_times_told(option, &question.now, tense)).collect();
         let told = times.iter().flatten().count();
-        // Asked for a time, an option that names an event instead ("after supper") is one that no time bears out.
-        let least = if question.ask() == Ask::Time { options.len().min(2) } else { options.len() };
+        // For a question about a time, an option that names an event ("after supper") is supported by no time.
+        let least = if question.ask() == AnswerKind::Time { options.len().min(2) } else { options.len() };
         if told < least {
             break;
         }
         let times: Vec<Vec<WholeTime>> = times.into_iter().map(Option::unwrap_or_default).collect();
-        let weighed = by_time(pool, pooled, candidates, &times)?;
-        let borne_out = |weighed: &Weighed| weighed.best().is_some_and(|(_, support, _)| support >= BORNE_OUT);
+        let weighed = weigh_by_time(pool, pooled, candidates, &times)?;
+        let borne_out =
+            |weighed: &OptionWeights| weighed.best().is_some_and(|(_, support, _)| support >= MIN_TIME_SUPPORT);
         let weighed = weighed.filter(|weighed| told == options.len() || borne_out(weighed));
-        let support = |weighed: &Weighed| weighed.best().map_or(0.0, |(_, support, _)| support);
+        let support = |weighed: &OptionWeights| weighed.best().map_or(0.0, |(_, support, _)| support);
         best = match (best, weighed) {
             (Some(known), Some(new)) if support(&new) > support(&known) => Some(new),
             (known, new) => known.or(new),
@@ -104,36 +105,37 @@ pub(super) fn weigh(
     if let Some(weighed) = best {
         return Ok(weighed);
     }
-    if let Some(weighed) = by_sums(pool, options)? {
+    if let Some(weighed) = weigh_by_sums(pool, options)? {
         return Ok(weighed);
     }
-    if let Some(weighed) = by_order(pool, options)? {
+    if let Some(weighed) = weigh_by_order(pool, options)? {
         return Ok(weighed);
     }
-    if let Some(weighed) = by_number(pool, candidates, options) {
+    if let Some(weighed) = weigh_by_number(pool, candidates, options) {
         return Ok(weighed);
     }
-    if let Some(weighed) = by_told_numbers(pool, pooled, options) {
+    if let Some(weighed) = weigh_by_told_values(pool, pooled, options) {
         return Ok(weighed);
     }
-    if let Some(weighed) = by_topic(pool, vectors)? {
+    if let Some(weighed) = weigh_by_topic(pool, vectors)? {
         return Ok(weighed);
     }
-    by_words(pool, pooled, candidates, options, vectors)
+    weigh_by_words(pool, pooled, candidates, options, vectors)
 }
 
-/// Options that are all numbers or times: no words speak for one of them, only an event that tells it of the thing in question.
-fn by_told_numbers(pool: &Pool<'_>, pooled: &[Found], options: &[String]) -> Option<Weighed> {
+/// Weighs options that are all numbers or times. Only an event that states one of them about the thing supports it;
+/// words do not.
+fn weigh_by_told_values(pool: &EventPool<'_>, pooled: &[RetrievedEvent], options: &[String]) -> Option<OptionWeights> {
     let question = pool.question;
     let is_time = |option: &String| whole_times_told(option, &question.now, question.tense).is_some();
-    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
+    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| sole_number(option)).collect();
     if !options.iter().zip(&values).all(|(option, value)| value.is_some() || is_time(option)) {
         return None;
     }
-    let of_it: Vec<&Found> =
-        pooled.iter().take(LOOKED_AT).filter(|found| !is_of_another_thing(question, &found.reading)).collect();
+    let of_it: Vec<&RetrievedEvent> =
+        pooled.iter().take(MAX_TIME_CANDIDATES).filter(|found| !lacks_asked_thing(question, &found.reading)).collect();
     let top = of_it.iter().map(|found| rank(question, found)).fold(0.0, f32::max).max(0.2);
-    let tells = |found: &Found, (value, unit): &(f64, String)| {
+    let tells = |found: &RetrievedEvent, (value, unit): &(f64, String)| {
         found.reading.quantities().into_iter().any(|told| {
             (told.value - value).abs() < 1e-6 && (unit.is_empty() || told.unit.is_empty() || told.unit == *unit)
         })
@@ -145,11 +147,11 @@ fn by_told_numbers(pool: &Pool<'_>, pooled: &[Found], options: &[String]) -> Opt
     });
     let support = support.collect();
     let evidence = of_it.into_iter().cloned().collect();
-    Some(Weighed { support, evidence, speaks: Vec::new(), by: "numbers that were told" })
+    Some(OptionWeights { support, evidence, speaks: Vec::new(), by: "numbers that were told" })
 }
 
-/// Options that name several amounts, against the sums of what was told.
-fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+/// Weighs options that name several amounts by the sums of the told amounts.
+fn weigh_by_sums(pool: &EventPool<'_>, options: &[String]) -> Result<Option<OptionWeights>, ReadError> {
     let question = pool.question;
     let named: Vec<Vec<(String, f64)>> = options.iter().map(|option| named_amounts(option)).collect();
     if named.iter().any(|amounts| amounts.len() < 2) {
@@ -157,9 +159,11 @@ fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadE
     }
     let names: Vec<String> = named[0].iter().map(|(name, _)| name.clone()).collect();
     let Some(bound) = question.bound() else { return Ok(None) };
-    let mut events = pool.listing(Some(bound), None, Vec::new(), false, 500, &question.content)?;
-    events.retain(|found| sums(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1);
-    let told = sums(&events, &names);
+    let mut events = pool.events_in_time_order(Some(bound), None, Vec::new(), false, 500, &question.content)?;
+    events.retain(|found| {
+        sum_amounts(std::slice::from_ref(found), &names).iter().filter(|(_, sum)| *sum != 0.0).count() >= 1
+    });
+    let told = sum_amounts(&events, &names);
     let support = named
         .iter()
         .map(|amounts| {
@@ -174,17 +178,17 @@ fn by_sums(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadE
         })
         .collect();
     if events.is_empty() {
-        return Ok(Some(Weighed {
+        return Ok(Some(OptionWeights {
             support: vec![0.0; options.len()],
             evidence: events,
             speaks: Vec::new(),
             by: "sums",
         }));
     }
-    Ok(Some(Weighed { support, evidence: events, speaks: Vec::new(), by: "sums" }))
+    Ok(Some(OptionWeights { support, evidence: events, speaks: Vec::new(), by: "sums" }))
 }
 
-/// "Fat changed by 1.6, carbs changed by 29": names and numbers.
+/// Extracts names with their numbers: "fat changed by 1.6, carbs changed by 29".
 pub(super) fn named_amounts(text: &str) -> Vec<(String, f64)> {
     text.split(", ")
         .filter_map(|part| {
@@ -195,15 +199,15 @@ pub(super) fn named_amounts(text: &str) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Options that are lists in an order, against the order in which they happened.
-fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, ReadError> {
+/// Weighs options that are ordered lists by the order of events.
+fn weigh_by_order(pool: &EventPool<'_>, options: &[String]) -> Result<Option<OptionWeights>, ReadError> {
     let question = pool.question;
     let lists: Vec<Option<Vec<String>>> = options.iter().map(|option| ordered_items(option)).collect();
     if lists.iter().any(Option::is_none) {
         return Ok(None);
     }
     let lists: Vec<Vec<String>> = lists.into_iter().flatten().collect();
-    let mut first: Vec<(String, Option<Found>)> = Vec::new();
+    let mut first: Vec<(String, Option<RetrievedEvent>)> = Vec::new();
     for item in lists.iter().flatten() {
         if first.iter().any(|(known, _)| known == item) {
             continue;
@@ -234,13 +238,13 @@ fn by_order(pool: &Pool<'_>, options: &[String]) -> Result<Option<Weighed>, Read
             share
         })
         .collect();
-    let mut evidence: Vec<Found> = first.into_iter().filter_map(|(_, found)| found).collect();
+    let mut evidence: Vec<RetrievedEvent> = first.into_iter().filter_map(|(_, found)| found).collect();
     evidence.sort_by_key(|found| (found.span().start, found.id()));
-    Ok(Some(Weighed { support, evidence, speaks: Vec::new(), by: "order" }))
+    Ok(Some(OptionWeights { support, evidence, speaks: Vec::new(), by: "order" }))
 }
 
-/// The first event within the bounds that does to an item what the question says.
-fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Option<Found>, ReadError> {
+/// Returns the first event within the time bound that does to an item what the question says.
+fn item_event(pool: &EventPool<'_>, item: &str, question: &Question<'_>) -> Result<Option<RetrievedEvent>, ReadError> {
     let search = pool.reader.search();
     let ids = if pool.is_entity(item) {
         search.holding(&crate::index::Holding {
@@ -258,16 +262,16 @@ fn item_event(pool: &Pool<'_>, item: &str, question: &Question<'_>) -> Result<Op
     Ok(found.into_iter().find(|found| found.coverage.of_content >= best - 0.05))
 }
 
-/// Options that are numbers, against a number that was counted or told.
-fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> Option<Weighed> {
-    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| whole_number(option)).collect();
+/// Weighs options that are numbers by a counted or told number.
+fn weigh_by_number(pool: &EventPool<'_>, candidates: &[Candidate], options: &[String]) -> Option<OptionWeights> {
+    let values: Vec<Option<(f64, String)>> = options.iter().map(|option| sole_number(option)).collect();
     if values.iter().filter(|value| value.is_some()).count() * 2 < options.len().max(1)
-        || pool.question.ask() == Ask::Time
+        || pool.question.ask() == AnswerKind::Time
     {
         return None;
     }
     let told = candidates.iter().find_map(|candidate| match &candidate.value {
-        Value::Number(number, unit) => Some((*number, unit.clone(), candidate)),
+        CandidateValue::Number(number, unit) => Some((*number, unit.clone(), candidate)),
         _ => None,
     })?;
     let support = values
@@ -281,11 +285,11 @@ fn by_number(pool: &Pool<'_>, candidates: &[Candidate], options: &[String]) -> O
             _ => 0.0,
         })
         .collect();
-    Some(Weighed { support, speaks: Vec::new(), evidence: told.2.evidence.clone(), by: "number" })
+    Some(OptionWeights { support, speaks: Vec::new(), evidence: told.2.evidence.clone(), by: "number" })
 }
 
-/// A number with or without a unit and nothing else: "28 g", "twice", "three".
-fn whole_number(option: &str) -> Option<(f64, String)> {
+/// Returns the number and unit of a text that is nothing else: "28 g", "twice", "three".
+fn sole_number(option: &str) -> Option<(f64, String)> {
     let trimmed = option.trim();
     let all = quantities(trimmed);
     let first = all.first()?;

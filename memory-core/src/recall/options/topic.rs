@@ -1,60 +1,67 @@
-//! Options that say what was spoken of in all: weighed by the mean of what was said.
+//! Weighs options that name the topic of everything that was said, by the mean vector of all sentences.
 //!
-//! HippoMM's gist has a vector v of its whole segment (4.2.4). No single sentence says what a talk is about, and the one that is most
-//! like an option may be an aside. The mean of all sentences keeps what they have in common.
+//! HippoMM's gist has a vector v of its whole segment (4.2.4). No single sentence states the topic of a talk, and the
+//! sentence most similar to an option may be an aside. The mean of all sentences keeps what they have in common.
 
-use super::words::{Speaks, shares};
-use super::{OptionVectors, Weighed};
-use crate::language::english::closed::TOPICS;
+use super::words::{Speaks, softmax};
+use super::{OptionVectors, OptionWeights};
+use crate::language::english::closed::TOPIC_NOUNS;
 use crate::language::english::lexicon;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::recall::calibration;
 use crate::recall::nearest::cosine;
-use crate::recall::pool::{Found, Pool};
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::{Kind, Modality, ReadError};
 
-/// Least number of sentences that have something in common.
-const FEWEST: usize = 3;
-/// Maximum number of sentences that are read, the latest.
-const SENTENCES: usize = 500;
-/// Maximum number of sentences that are shown as evidence, those nearest to the mean.
-const SHOWN: usize = 8;
+/// Minimum number of sentences with a meaningful mean.
+const MIN_SENTENCES: usize = 3;
+/// Maximum number of sentences that are read, the latest ones.
+const MAX_SENTENCES: usize = 500;
+/// Maximum number of sentences that are shown as evidence, the nearest to the mean.
+const MAX_EVIDENCE_SENTENCES: usize = 8;
 
-/// The options of a question for a topic; `None` for another question, and where too little was said or has a vector.
-pub(super) fn by_topic(pool: &Pool<'_>, vectors: &[OptionVectors]) -> Result<Option<Weighed>, ReadError> {
+/// Weighs the options of a question about a topic. Returns `None` for another question, and if too few sentences have a
+/// vector.
+pub(super) fn weigh_by_topic(
+    pool: &EventPool<'_>,
+    vectors: &[OptionVectors],
+) -> Result<Option<OptionWeights>, ReadError> {
     let question = pool.question;
     if !asks_for_topic(question) || vectors.len() != question.query.options.len() {
         return Ok(None);
     }
-    let said = pool.listing(question.bound(), None, vec![Kind::Text], true, SENTENCES, &question.content)?;
-    let known: Vec<(Found, Vec<f32>)> =
-        said.into_iter().filter_map(|found| unit(&pool.reader.vector(found.id())?).map(|own| (found, own))).collect();
-    let Some(mean) = mean(&known).filter(|_| known.len() >= FEWEST) else { return Ok(None) };
-    // All that was said counts as one event that suits the question.
+    let said =
+        pool.events_in_time_order(question.bound(), None, vec![Kind::Text], true, MAX_SENTENCES, &question.content)?;
+    let known: Vec<(RetrievedEvent, Vec<f32>)> = said
+        .into_iter()
+        .filter_map(|found| unit_vector(&pool.reader.vector(found.id())?).map(|own| (found, own)))
+        .collect();
+    let Some(mean) = mean_vector(&known).filter(|_| known.len() >= MIN_SENTENCES) else { return Ok(None) };
+    // Everything that was said counts as one matching event.
     let speaks = vectors.iter().map(|option| {
         let alone = cosine(&option.alone, &mean).unwrap_or(0.0).max(0.0);
         let joint = cosine(&option.joint, &mean).unwrap_or(0.0).max(0.0);
         Speaks { joint, joint_suited: joint, alone, alone_suited: alone, moment: joint, ..Speaks::default() }
     });
-    let support = shares(speaks.map(|speaks| calibration::support(&speaks)).collect::<Vec<_>>().into_iter());
-    let mut near: Vec<(f32, Found)> =
+    let support = softmax(speaks.map(|speaks| calibration::option_logit(&speaks)).collect::<Vec<_>>().into_iter());
+    let mut near: Vec<(f32, RetrievedEvent)> =
         known.into_iter().map(|(found, own)| (cosine(&own, &mean).unwrap_or(0.0), found)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id().cmp(&b.1.id())));
-    let evidence = near.into_iter().take(SHOWN).map(|(_, found)| found).collect();
-    Ok(Some(Weighed { support, evidence, by: "all that was said", speaks: Vec::new() }))
+    let evidence = near.into_iter().take(MAX_EVIDENCE_SENTENCES).map(|(_, found)| found).collect();
+    Ok(Some(OptionWeights { support, evidence, by: "all that was said", speaks: Vec::new() }))
 }
 
-/// Whether a question asks what everything that was said has in common: its topic, or what it was about. A question that names
-/// something else which memory holds is for that.
+/// Returns whether a question asks for the topic of everything that was said. A question that names something else
+/// which the memory holds is about that.
 fn asks_for_topic(question: &Question<'_>) -> bool {
     let main = &question.asked.main;
     let words = question.asked.words.iter();
     let mut inside = words.filter(|word| word.range.start >= main.start && word.range.end <= main.end);
-    let is_topic = |lemma: &str| TOPICS.contains(&lemma);
+    let is_topic = |lemma: &str| TOPIC_NOUNS.contains(&lemma);
     let last = inside.clone().next_back();
-    let about = last.is_some_and(|word| word.is("about")) && question.speech == Some(true);
+    let about = last.is_some_and(|word| word.has_text("about")) && question.speech == Some(true);
     if !about && !inside.any(|word| word.tag == Tag::Noun && is_topic(&word.lemma)) {
         return false;
     }
@@ -73,18 +80,18 @@ fn asks_for_topic(question: &Question<'_>) -> bool {
         .iter()
         .flat_map(parts)
         .any(|noun| !is_topic(&noun.head) && !is_told(&noun) && !noun.is_pronoun() && held(&noun));
-    // What is read may be read aloud; what is only seen has no sentences.
+    // Written text may be read aloud. A purely visual question has no sentences.
     let is_text = || question.named.iter().any(|noun| lexicon::is_a(&noun.head, "writing").is_some());
     let only_seen = question.sense == Some(Modality::Visual) && question.speech != Some(true) && !is_text();
     !names_another && !only_seen
 }
 
-fn unit(vector: &[i16]) -> Option<Vec<f32>> {
+fn unit_vector(vector: &[i16]) -> Option<Vec<f32>> {
     let length = vector.iter().map(|component| f32::from(*component).powi(2)).sum::<f32>().sqrt();
     (length > 0.0).then(|| vector.iter().map(|component| f32::from(*component) / length).collect())
 }
 
-fn mean(known: &[(Found, Vec<f32>)]) -> Option<Vec<f32>> {
+fn mean_vector(known: &[(RetrievedEvent, Vec<f32>)]) -> Option<Vec<f32>> {
     let mut sum = vec![0.0_f32; known.first()?.1.len()];
     for (_, own) in known {
         sum.iter_mut().zip(own).for_each(|(sum, component)| *sum += component);

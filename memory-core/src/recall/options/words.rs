@@ -1,74 +1,74 @@
-//! Options in words: what speaks for each, by words, by meaning, and by what the layers answer.
+//! Weighs options in words: by words, by meaning, and by the answers of the layers.
 
-use super::{OptionVectors, Weighed};
+use super::{OptionVectors, OptionWeights};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word};
 use crate::recall::answerers::rank::rank;
 use crate::recall::calibration;
-use crate::recall::candidate::{Candidate, Value};
+use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::content::Content;
 use crate::recall::nearest;
-use crate::recall::pool::{Found, Pool, merged};
-use crate::recall::reading::is_content;
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::reading::is_content_word;
 use crate::{ReadError, TimeSpan};
 
-/// Weight of a word of an option that no memory holds: senses have fewer words than people.
-const UNPERCEIVED: f32 = 0.4;
-/// Candidates that are looked at for each option.
-const LOOKED_AT: usize = 24;
-/// A candidate that has the kind of answer that was asked for fits at least so well.
-const ANSWERS: f32 = 0.5;
-/// Weight of a word of an option that the question has, too.
-const SAID_ALREADY: f32 = 0.3;
-/// Least share that an event counts which does not suit the question at all.
-const UNSUITED: f32 = 0.15;
+/// Weight of a word of an option that no memory holds. Encoders have fewer words than people.
+const UNKNOWN_WORD_WEIGHT: f32 = 0.4;
+/// Maximum number of candidates that are compared with each option.
+const MAX_WORD_CANDIDATES: usize = 24;
+/// Minimum `fits` signal of a candidate that has the requested kind of answer.
+const MIN_ANSWER_FIT: f32 = 0.5;
+/// Weight of a word of an option that also occurs in the question.
+const QUESTION_WORD_WEIGHT: f32 = 0.3;
+/// Minimum weight of an event that does not match the question.
+const MIN_EVENT_WEIGHT: f32 = 0.15;
 
-/// What speaks for an option; each 0 or more.
+/// Features of an option, each 0 or more.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::recall) struct Speaks {
-    /// The share of its words that one event holds which suits the question.
+    /// Best coverage of its words by one event, weighted by the event's match with the question.
     pub told: f32,
-    /// The share that the events of one moment hold together.
+    /// Coverage of its words by the events of one moment.
     pub scene: f32,
-    /// The share that any event holds.
+    /// Coverage of its words by any event.
     pub anywhere: f32,
-    /// How near the question with the option comes to an event in meaning.
+    /// Best cosine of the question with the option to an event.
     pub joint: f32,
-    /// The same of an event that suits the question.
+    /// As `joint`, weighted by the event's match with the question.
     pub joint_suited: f32,
-    /// How near the option alone comes to an event that suits the question.
+    /// Best cosine of the option alone to an event that matches the question.
     pub alone_suited: f32,
-    /// How near it comes to any event.
+    /// Best cosine of the option alone to any event.
     pub alone: f32,
-    /// How near the question with the option comes to a moment: the mean of its events' vectors (HippoMM's v).
+    /// Best cosine of the question with the option to a moment: the mean of its events' vectors (v of HippoMM).
     pub moment: f32,
-    /// What the layers' own answers share with it, by how likely they are right.
+    /// Agreement with the answers of the layers, weighted by their confidence.
     pub answered: f32,
-    /// The same of mere quotations.
+    /// Agreement with mere quotations.
     pub quoted: f32,
-    /// Whether an event is about the very thing that it names.
+    /// Whether an event is about the very thing that the option names.
     pub about: f32,
 }
 
-/// An option with what it says, apart from what every option says.
-fn contents(pool: &Pool<'_>, options: &[String]) -> Vec<Content> {
+/// Returns the content of each option without what all options share.
+fn distinct_contents(pool: &EventPool<'_>, options: &[String]) -> Vec<Content> {
     let search = pool.reader.search();
     let mut contents: Vec<Content> = options
         .iter()
         .map(|option| {
             let (words, _) = parse(option, &[]);
             let whole = 0..option.len();
-            Content::of(&words, std::slice::from_ref(&whole), 1.0, search)
+            Content::from_ranges(&words, std::slice::from_ref(&whole), 1.0, search)
         })
         .collect();
-    // What the question says itself speaks for no option, unless it names them.
+    // Words of the question support no option, unless the question names the options.
     let asked = pool.question;
     let alternatives = &asked.asked.alternatives;
     let offered =
         |word: &Word| alternatives.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
     let said = |lemma: &str| asked.asked.words.iter().any(|word| word.lemma == lemma && !offered(word));
     for content in &mut contents {
-        content.discount(SAID_ALREADY, said);
+        content.discount(QUESTION_WORD_WEIGHT, said);
     }
     let in_all = |lemma: &str| contents.iter().all(|content| content.items.iter().any(|item| item.lemma == lemma));
     let common: Vec<String> = contents
@@ -78,87 +78,86 @@ fn contents(pool: &Pool<'_>, options: &[String]) -> Vec<Content> {
         .unwrap_or_default();
     for content in &mut contents {
         content.items.retain(|item| !common.contains(&item.lemma));
-        content.discount_unknown(UNPERCEIVED);
+        content.discount_unknown(UNKNOWN_WORD_WEIGHT);
     }
     contents
 }
 
 /// Weighs options in words.
-pub(super) fn by_words(
-    pool: &Pool<'_>,
-    pooled: &[Found],
+pub(super) fn weigh_by_words(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     options: &[String],
     vectors: &[OptionVectors],
-) -> Result<Weighed, ReadError> {
+) -> Result<OptionWeights, ReadError> {
     let question = pool.question;
-    let contents = contents(pool, options);
+    let contents = distinct_contents(pool, options);
     let mut speaks: Vec<Speaks> = Vec::with_capacity(options.len());
-    let mut events: Vec<Option<Found>> = Vec::with_capacity(options.len());
-    let fit = Fit::of(pool, pooled);
+    let mut events: Vec<Option<RetrievedEvent>> = Vec::with_capacity(options.len());
+    let fit = EventMatch::new(pool, pooled);
     for (place, option) in options.iter().enumerate() {
-        let (spoken, event) = of_events(pool, pooled, &fit, option, &contents[place], vectors.get(place))?;
+        let (spoken, event) = add_event_features(pool, pooled, &fit, option, &contents[place], vectors.get(place))?;
         speaks.push(spoken);
         events.push(event);
     }
     for candidate in candidates {
-        of_candidate(candidate, options, &contents, &mut speaks);
+        add_candidate_features(candidate, options, &contents, &mut speaks);
     }
-    // "Which is not used": the one for which least speaks.
+    // "Which is not used": the option with the least support.
     let sign = if question.asked.negated && question.asked.among_options { -1.0 } else { 1.0 };
-    let support = shares(speaks.iter().map(|speaks| sign * calibration::support(speaks)));
+    let support = softmax(speaks.iter().map(|speaks| sign * calibration::option_logit(speaks)));
     let best = support.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map(|(place, _)| place);
     let evidence = best.and_then(|place| events[place].clone()).into_iter().collect();
     let by = if sign < 0.0 { "words, and the one denied was wanted" } else { "words" };
-    Ok(Weighed { support, evidence, by, speaks })
+    Ok(OptionWeights { support, evidence, by, speaks })
 }
 
-/// The share of each in the odds of all (softmax).
-pub(super) fn shares(logits: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
+/// Returns the share of each option in the odds of all (softmax).
+pub(super) fn softmax(logits: impl Iterator<Item = f32> + Clone) -> Vec<f32> {
     let most = logits.clone().fold(f32::MIN, f32::max);
     let odds: Vec<f32> = logits.map(|logit| (logit - most).exp()).collect();
     let all: f32 = odds.iter().sum();
     odds.into_iter().map(|odds| odds / all).collect()
 }
 
-/// How well an event suits the question, beside the best.
-struct Fit {
-    /// Whether something places events in time, which then decides.
+/// How well events match the question, relative to the best one.
+struct EventMatch {
+    /// Whether the question places events in time. The time then decides.
     placed: bool,
     top: f32,
 }
 
-impl Fit {
-    fn of(pool: &Pool<'_>, pooled: &[Found]) -> Self {
+impl EventMatch {
+    fn new(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Self {
         let top = pooled.iter().map(|found| rank(pool.question, found)).fold(0.0, f32::max).max(0.2);
         Self { placed: pooled.iter().any(|found| found.placed > 0.0), top }
     }
 
-    /// What an event counts that does not suit the question otherwise: nothing but what lies in time as asked speaks for an option
-    /// where that is known.
-    fn anywhere(&self, found: &Found) -> f32 {
-        if self.placed && found.placed == 0.0 { UNSUITED } else { 1.0 }
+    /// Weight of an event regardless of its match: `MIN_EVENT_WEIGHT` outside of the requested time, else 1.
+    fn weight_anywhere(&self, found: &RetrievedEvent) -> f32 {
+        if self.placed && found.placed == 0.0 { MIN_EVENT_WEIGHT } else { 1.0 }
     }
 
-    /// How well it suits, 0 to 1, and what it counts for that, from `UNSUITED` to 1.
-    fn weight(&self, pool: &Pool<'_>, found: &Found) -> (f32, f32) {
+    /// Returns the match with the question, from 0 to 1, and the resulting weight, from `MIN_EVENT_WEIGHT` to 1.
+    fn match_and_weight(&self, pool: &EventPool<'_>, found: &RetrievedEvent) -> (f32, f32) {
         let suits = match self.placed {
-            true => found.placed.max(UNSUITED),
+            true => found.placed.max(MIN_EVENT_WEIGHT),
             false => (rank(pool.question, found) / self.top).clamp(0.0, 1.0),
         };
-        (suits, UNSUITED + (1.0 - UNSUITED) * suits * suits)
+        (suits, MIN_EVENT_WEIGHT + (1.0 - MIN_EVENT_WEIGHT) * suits * suits)
     }
 }
 
-/// What the events say for an option, and the one that says most.
-fn of_events(
-    pool: &Pool<'_>,
-    pooled: &[Found],
-    fit: &Fit,
+/// Sets the features from events, and returns the event with the most support.
+fn add_event_features(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    fit: &EventMatch,
     option: &str,
     content: &Content,
     vectors: Option<&OptionVectors>,
-) -> Result<(Speaks, Option<Found>), ReadError> {
+) -> Result<(Speaks, Option<RetrievedEvent>), ReadError> {
     let question = pool.question;
     let text = format!("{option} {}", question.timeless);
     let joint = vectors.map(|vectors| &vectors.joint);
@@ -168,19 +167,22 @@ fn of_events(
         false => {
             let own = pool.search(&text, joint, &question.content, question.bound(), None)?;
             let of_option = pool.search(option, alone, &question.content, question.bound(), None)?;
-            merged(own.into_iter().take(LOOKED_AT).collect(), of_option.into_iter().take(LOOKED_AT).collect())
+            merge(
+                own.into_iter().take(MAX_WORD_CANDIDATES).collect(),
+                of_option.into_iter().take(MAX_WORD_CANDIDATES).collect(),
+            )
         }
     };
-    let looked = merged(pooled.iter().take(LOOKED_AT).cloned().collect(), own);
+    let looked = merge(pooled.iter().take(MAX_WORD_CANDIDATES).cloned().collect(), own);
     let mut speaks = Speaks::default();
     let mut together = vec![0.0_f32; content.items.len()];
-    let things = listed(content, option);
+    let things = item_contents(content, option);
     let mut items = vec![0.0_f32; things.len()];
     let mut most: Option<(f32, usize)> = None;
     for (place, found) in looked.iter().enumerate() {
-        let (suits, weight) = fit.weight(pool, found);
+        let (suits, weight) = fit.match_and_weight(pool, found);
         let coverage = content.coverage(&found.reading).of_content;
-        for (best, held) in together.iter_mut().zip(content.held(&found.reading)) {
+        for (best, held) in together.iter_mut().zip(content.item_similarities(&found.reading)) {
             *best = best.max(weight * held);
         }
         let near = |vector: Option<&Vec<f32>>| {
@@ -190,7 +192,7 @@ fn of_events(
         let task = found.reading.event.attributes.get("task").and_then(crate::Value::as_text);
         let named = [found.reading.event.entity.as_deref(), task].into_iter().flatten();
         let about = if named.into_iter().any(|name| name.eq_ignore_ascii_case(option.trim())) { suits } else { 0.0 };
-        let anywhere = fit.anywhere(found);
+        let anywhere = fit.weight_anywhere(found);
         speaks.told = speaks.told.max(weight * coverage);
         for (best, item) in items.iter_mut().zip(&things) {
             *best = best.max(anywhere * item.coverage(&found.reading).of_content);
@@ -208,25 +210,26 @@ fn of_events(
     #[expect(clippy::cast_precision_loss, reason = "a few things")]
     let count = items.len().max(1) as f32;
     speaks.anywhere = items.iter().sum::<f32>() / count;
-    speaks.scene = content.covered_by(&together);
+    speaks.scene = content.covered_share(&together);
     if let Some(joint) = joint {
-        speaks.moment = moment(pool, &looked, joint);
+        speaks.moment = moment_cosine(pool, &looked, joint);
     }
     Ok((speaks, most.map(|(_, place)| looked[place].clone())))
 }
 
-/// What an option says, by the things that it lists.
-fn listed(content: &Content, option: &str) -> Vec<Content> {
+/// Returns the content of each item that an option lists.
+fn item_contents(content: &Content, option: &str) -> Vec<Content> {
     let parts = option.split(", ").flat_map(|part| part.split(" and "));
-    let mut things: Vec<Content> = parts.map(|part| content.within(part)).filter(|thing| !thing.is_empty()).collect();
+    let mut things: Vec<Content> =
+        parts.map(|part| content.restricted_to(part)).filter(|thing| !thing.is_empty()).collect();
     if things.is_empty() {
-        things.push(content.within(option));
+        things.push(content.restricted_to(option));
     }
     things
 }
 
-/// How near a vector comes to a moment: to the mean of the vectors of events that share their time.
-fn moment(pool: &Pool<'_>, looked: &[Found], vector: &[f32]) -> f32 {
+/// Returns the best cosine of a vector to a moment: to the mean vector of events at the same time.
+fn moment_cosine(pool: &EventPool<'_>, looked: &[RetrievedEvent], vector: &[f32]) -> f32 {
     let unit = |vector: Vec<i16>| -> Vec<f32> {
         let length = vector.iter().map(|value| f32::from(*value).powi(2)).sum::<f32>().sqrt().max(1.0);
         vector.into_iter().map(|value| f32::from(value) / length).collect()
@@ -244,23 +247,23 @@ fn moment(pool: &Pool<'_>, looked: &[Found], vector: &[f32]) -> f32 {
     best
 }
 
-/// What a layer's own answer says for each option.
-fn of_candidate(candidate: &Candidate, options: &[String], contents: &[Content], speaks: &mut [Speaks]) {
+/// Adds what a layer's answer says about each option.
+fn add_candidate_features(candidate: &Candidate, options: &[String], contents: &[Content], speaks: &mut [Speaks]) {
     let said = match &candidate.value {
-        Value::List(items) => items.join(", "),
-        Value::Truth(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
+        CandidateValue::List(items) => items.join(", "),
+        CandidateValue::Truth(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
         _ => candidate.text.clone(),
     };
     let (words, _) = parse(&said, &[]);
     let lemmas: Vec<(String, Tag)> =
-        words.iter().filter(|word| is_content(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+        words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
     for ((option, content), speaks) in options.iter().zip(contents).zip(speaks) {
-        let held = content.share_in(&lemmas);
-        let truth = matches!(&candidate.value, Value::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
+        let held = content.share_of_lemmas(&lemmas);
+        let truth = matches!(&candidate.value, CandidateValue::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
         let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(option.trim());
         let share = if truth || exactly { 1.0 } else { held };
         let says = candidate.confidence * share;
-        if candidate.signals.fits >= ANSWERS {
+        if candidate.signals.fits >= MIN_ANSWER_FIT {
             speaks.answered = speaks.answered.max(says);
         } else {
             speaks.quoted = speaks.quoted.max(says);

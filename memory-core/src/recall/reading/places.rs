@@ -1,20 +1,21 @@
-//! Where an event says that things are.
+//! Extracts where an event locates things.
 
 use std::ops::Range;
 
-use super::{ALSO, Reading, is_anaphor, is_person};
+use super::{MIN_OTHER_SENSE_SHARE, ParsedEvent, is_anaphor, is_person};
 use crate::Value;
-use crate::language::english::closed::{LEAVING, PLACING, is_one_of};
+use crate::language::english::closed::{PLACE_PREPOSITIONS, SOURCE_PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 
-/// Prepositions of a place that the place before lies at.
-const NESTING: &[&str] = &["in", "on", "at", "under", "behind", "beside", "near", "next to", "above", "below"];
+/// Prepositions of a place that contains the place before it.
+const NESTING_PREPOSITIONS: &[&str] =
+    &["in", "on", "at", "under", "behind", "beside", "near", "next to", "above", "below"];
 
-/// Verbs of a vessel whose contents go where they say, and not the vessel: "she empties the bucket into the sink".
-const EMPTYING: &[&str] = &["empty", "drain"];
+/// Verbs that move the contents of a vessel and not the vessel: "she empties the bucket into the sink".
+const EMPTYING_VERBS: &[&str] = &["empty", "drain"];
 
-/// How a place stands to a thing.
+/// Relation of a thing to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recall) enum Placement {
     /// It is there, or comes there.
@@ -23,21 +24,21 @@ pub(in crate::recall) enum Placement {
     From,
 }
 
-/// Where an event says that a thing is.
+/// A place of a thing according to an event.
 #[derive(Debug, Clone)]
-pub(in crate::recall) struct Place {
+pub(in crate::recall) struct ThingPlace {
     pub thing: NounPhrase,
-    /// In words, the preposition included.
+    /// The place in words, with the preposition.
     pub text: String,
     pub placement: Placement,
-    /// Where in the text the clause begins that says so: of two in one event the later one holds.
-    pub at: usize,
+    /// Start of the clause in the text. Of two places in one event the later one holds.
+    pub clause_start: usize,
 }
 
-impl Reading {
-    /// Where the event says that things are, in the order of its text.
-    pub fn places(&self) -> Vec<Place> {
-        let mut found: Vec<Place> = Vec::new();
+impl ParsedEvent {
+    /// Returns the places of things in an event, in text order.
+    pub fn places(&self) -> Vec<ThingPlace> {
+        let mut found: Vec<ThingPlace> = Vec::new();
         for sentence in self.sentences.iter().filter(|sentence| !sentence.asks) {
             for clause in &sentence.clauses {
                 if clause.verb.as_ref().is_some_and(|verb| verb.negated) {
@@ -50,21 +51,27 @@ impl Reading {
             && let Some(thing) =
                 self.entity_phrase().filter(|_| found.iter().all(|place| place.placement == Placement::From))
         {
-            found.push(Place { thing, text: in_words(place), placement: Placement::At, at: usize::MAX });
+            found.push(ThingPlace {
+                thing,
+                text: with_preposition(place),
+                placement: Placement::At,
+                clause_start: usize::MAX,
+            });
         }
         found
     }
 
-    fn places_of(&self, clause: &Clause, found: &mut Vec<Place>) {
-        // What "it" means may stand in what somebody else said before.
+    fn places_of(&self, clause: &Clause, found: &mut Vec<ThingPlace>) {
+        // The referent of "it" may be in a statement of another speaker.
         let meant = |noun: &NounPhrase| self.resolve(noun).or_else(|| is_anaphor(noun).then(|| noun.clone()));
         let subject = clause.subject.as_ref().and_then(meant);
         // "Mia and I slept in the attic": both did.
         let others: Vec<NounPhrase> =
-            clause.subject.iter().flat_map(NounPhrase::all).skip(1).filter_map(meant).collect();
-        let objects: Vec<NounPhrase> = clause.objects.iter().flat_map(NounPhrase::all).filter_map(meant).collect();
+            clause.subject.iter().flat_map(NounPhrase::coordinated).skip(1).filter_map(meant).collect();
+        let objects: Vec<NounPhrase> =
+            clause.objects.iter().flat_map(NounPhrase::coordinated).filter_map(meant).collect();
         let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
-        // What is moved is what is then somewhere; without an object it is the subject itself.
+        // A moved object is at the place; without an object, the subject is.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
         if things.is_empty() || passive {
             things.extend(subject.iter().chain(&others).cloned());
@@ -80,8 +87,9 @@ impl Reading {
                     && !matches!(verb.lemma.as_str(), "go" | "come" | "hang")
             })
         };
-        let empties = clause.verb.as_ref().is_some_and(|verb| EMPTYING.contains(&verb.lemma.as_str())) && !passive;
-        let run = place_runs(clause);
+        let empties =
+            clause.verb.as_ref().is_some_and(|verb| EMPTYING_VERBS.contains(&verb.lemma.as_str())) && !passive;
+        let run = joined_places(clause);
         for (placement, range, noun) in run.into_iter().filter(|(_, range, _)| !is_part(range)) {
             // "At Mia's": where she lives.
             let behind = self.event.text.get(noun.range.end..).unwrap_or_default();
@@ -103,9 +111,14 @@ impl Reading {
             let text = self.text(&range).to_owned();
             let text = if placement == Placement::From { without_first(&text) } else { text };
             for thing in &things {
-                found.push(Place { thing: thing.clone(), text: text.clone(), placement, at: clause.range.start });
+                found.push(ThingPlace {
+                    thing: thing.clone(),
+                    text: text.clone(),
+                    placement,
+                    clause_start: clause.range.start,
+                });
             }
-            // Who goes somewhere with a thing is there as well.
+            // A person who moves with a thing is at the place too.
             let moves = clause
                 .verb
                 .as_ref()
@@ -115,7 +128,12 @@ impl Reading {
                 && !passive
                 && let Some(subject) = &subject
             {
-                found.push(Place { thing: subject.clone(), text: text.clone(), placement, at: clause.range.start });
+                found.push(ThingPlace {
+                    thing: subject.clone(),
+                    text: text.clone(),
+                    placement,
+                    clause_start: clause.range.start,
+                });
             }
         }
         // "On the dock in the hall": the dock is in the hall.
@@ -123,15 +141,15 @@ impl Reading {
             let [first, second] = pair else { continue };
             let touches = second.range.start <= first.range.end + 1;
             if touches
-                && is_one_of(&second.preposition, NESTING)
+                && is_one_of(&second.preposition, NESTING_PREPOSITIONS)
                 && can_be_place(&second.noun)
                 && !is_person(&first.noun)
             {
-                found.push(Place {
+                found.push(ThingPlace {
                     thing: first.noun.clone(),
                     text: self.text(&second.range).to_owned(),
                     placement: Placement::At,
-                    at: clause.range.start,
+                    clause_start: clause.range.start,
                 });
             }
         }
@@ -144,11 +162,11 @@ impl Reading {
                 )
             {
                 for thing in &things {
-                    found.push(Place {
+                    found.push(ThingPlace {
                         thing: thing.clone(),
                         text: word.clone(),
                         placement: Placement::At,
-                        at: clause.range.start,
+                        clause_start: clause.range.start,
                     });
                 }
             }
@@ -169,20 +187,25 @@ impl Reading {
                     .map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun))
             );
             for thing in objects {
-                found.push(Place { thing, text: text.clone(), placement: Placement::At, at: clause.range.start });
+                found.push(ThingPlace {
+                    thing,
+                    text: text.clone(),
+                    placement: Placement::At,
+                    clause_start: clause.range.start,
+                });
             }
         }
     }
 }
 
-/// Adjuncts of place in a row are one place: "into the case on the table".
-fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
+/// Joins consecutive adjuncts of place: "into the case on the table" is one place.
+fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
     let mut found: Vec<(Placement, Range<usize>, &NounPhrase)> = Vec::new();
     let mut last: Option<&Adjunct> = None;
     for adjunct in &clause.adjuncts {
-        let placement = if is_one_of(&adjunct.preposition, LEAVING) {
+        let placement = if is_one_of(&adjunct.preposition, SOURCE_PREPOSITIONS) {
             Some(Placement::From)
-        } else if is_placing(&adjunct.preposition) {
+        } else if is_place_preposition(&adjunct.preposition) {
             Some(Placement::At)
         } else {
             None
@@ -218,24 +241,29 @@ fn place_runs(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
     found
 }
 
-fn is_placing(preposition: &str) -> bool {
-    is_one_of(preposition, PLACING)
-        || preposition.split(' ').next_back().is_some_and(|last| is_one_of(last, PLACING) && !matches!(last, "by"))
+fn is_place_preposition(preposition: &str) -> bool {
+    is_one_of(preposition, PLACE_PREPOSITIONS)
+        || preposition
+            .split(' ')
+            .next_back()
+            .is_some_and(|last| is_one_of(last, PLACE_PREPOSITIONS) && !matches!(last, "by"))
 }
 
-/// Whether a noun can be where something is: a moment or a way of doing cannot.
+/// Returns whether a noun can be a location. A moment or a manner cannot.
 pub(in crate::recall) fn can_be_place(noun: &NounPhrase) -> bool {
     let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
-    // A yard is a length and a place.
+    // "Yard" is a unit of length and a place.
     let also = || {
         let mut all = lexicon::categories(&noun.head, PartOfSpeech::Noun).into_iter();
-        all.any(|(category, share)| matches!(category, Category::Location | Category::Artifact) && share >= ALSO)
+        all.any(|(category, share)| {
+            matches!(category, Category::Location | Category::Artifact) && share >= MIN_OTHER_SENSE_SHARE
+        })
     };
     noun.kind != NounKind::Pronoun
         && noun.kind != NounKind::Number
         // "Through hard times" is nowhere.
         && noun.head != "time"
-        // Who is "on the phone" is elsewhere.
+        // A person "on the phone" is elsewhere.
         && !matches!(noun.head.as_str(), "phone" | "telephone")
         && (!matches!(category, Some(Category::Quantity | Category::Animal | Category::State)) || also())
         && !matches!(
@@ -251,11 +279,11 @@ fn is_measure(noun: &NounPhrase) -> bool {
         || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Time))
 }
 
-/// A place as an answer: "kitchen" is "in the kitchen".
-pub(in crate::recall) fn in_words(place: &str) -> String {
+/// Returns a place as an answer: "in the kitchen" for "kitchen".
+pub(in crate::recall) fn with_preposition(place: &str) -> String {
     let place = place.trim();
     let first = place.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if is_one_of(&first, PLACING) {
+    if is_one_of(&first, PLACE_PREPOSITIONS) {
         place.to_owned()
     } else if is_one_of(&first, &["the", "a", "an", "my", "his", "her", "our", "their"])
         || place.starts_with(char::is_uppercase)

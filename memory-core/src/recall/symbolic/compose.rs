@@ -1,176 +1,186 @@
-//! Answers in words. They say what was asked, how often it was seen, and what stands against it.
+//! Composes answers in words: the asked content, how often it was observed, and what contradicts it.
 
-use super::course::{Course, command};
+use super::course::{ProcedureCourse, as_command};
 use super::parse::{Daytime, ProcedureQuestion};
-use super::world::Told;
-use super::{Question, Subject};
+use super::world::ToldClaim;
+use super::{ProcedureQuery, Subject};
 use crate::EventId;
 use crate::language::english::tag::Tag;
 use crate::logic::query::{Behaviour, Missing, Needed, NextStep, Path, StandIns};
 use crate::logic::{Procedure, StepId};
 
-/// An answer with the events behind it, best first.
-pub(super) struct Composed {
+/// An answer with its supporting events, best first.
+pub(super) struct ComposedAnswer {
     pub answer: String,
-    /// What it says item by item, for comparing it with options.
+    /// Items of the answer, for comparison with options.
     pub list: Vec<String>,
-    /// How surely the goal or step is the one that was meant.
+    /// Certainty that the goal or step is the one in question.
     pub goal: f64,
-    /// The share of the sessions that agree.
+    /// Share of the sessions that agree.
     pub agreement: f64,
-    /// How many sessions were asked.
+    /// Number of sessions that were consulted.
     pub sessions: usize,
-    /// All words that the procedure speaks of.
+    /// All words of the procedure.
     pub words: Vec<(String, Tag)>,
     pub events: Vec<EventId>,
     pub trace: String,
 }
 
-/// Habits that one answer names.
-const MOST_HABITS: usize = 5;
-/// Sessions that are shown as evidence of each.
-const SHOWN_SESSIONS: usize = 3;
+/// Maximum number of habits in an answer.
+const MAX_HABITS: usize = 5;
+/// Maximum number of sessions that are shown as evidence of each habit.
+const MAX_EVIDENCE_SESSIONS: usize = 3;
 
-/// A way that fulfils the conditions.
-pub(super) fn ways(question: &Question<'_>, subject: &Subject<'_>, found: &[Path], told: &[Told]) -> Composed {
+/// Answers with a path that satisfies the conditions.
+pub(super) fn describe_ways(
+    question: &ProcedureQuery<'_>,
+    subject: &Subject<'_>,
+    found: &[Path],
+    told: &[ToldClaim],
+) -> ComposedAnswer {
     let procedure = subject.procedure;
     let best = &found[0];
     let count = procedure.runs().len();
     let support = match best.seen {
         0 => "put together from several sessions".to_owned(),
-        seen if seen as usize == count => sessions(count),
-        seen => format!("{seen} of {}", sessions(count)),
+        seen if seen as usize == count => session_count(count),
+        seen => format!("{seen} of {}", session_count(count)),
     };
-    let needed_not: Vec<&Told> =
-        told.iter().filter(|told| !found.iter().any(|path| uses(procedure, &path.steps, &told.thing))).collect();
+    let needed_not: Vec<&ToldClaim> =
+        told.iter().filter(|told| !found.iter().any(|path| needs_thing(procedure, &path.steps, &told.thing))).collect();
     let because =
-        needed_not.first().map(|told| format!(" {} is not needed: “{}”", capitalised(&told.thing), quote(told)));
+        needed_not.first().map(|told| format!(" {} is not needed: “{}”", capitalised(&told.thing), quoted_text(told)));
     // The goal is named where it was asked for in other words.
     let goal =
-        if subject.score > 0.99 { String::new() } else { format!("{}: ", capitalised(&goal_of(question, subject))) };
-    let way = steps(procedure, &best.steps);
+        if subject.score > 0.99 { String::new() } else { format!("{}: ", capitalised(&goal_text(question, subject))) };
+    let way = steps_text(procedure, &best.steps);
     let way = if goal.is_empty() { capitalised(&way) } else { way };
     let answer = format!("{goal}{way} ({support}).{}", because.unwrap_or_default());
-    let mut events = behind(procedure, &best.steps);
+    let mut events = step_events(procedure, &best.steps);
     events.extend(needed_not.iter().map(|told| told.event.id));
-    let mut told = composed(subject, answer, &best.steps, events, number_of(found.len(), "known way"));
+    let mut told = compose(subject, answer, &best.steps, events, counted(found.len(), "known way"));
     told.agreement = f64::from(best.seen) / count.max(1) as f64;
     told
 }
 
-/// What to do where a thing that is needed is not to be had.
-pub(super) fn blocked(
-    question: &Question<'_>,
+/// Answers that a required thing is unavailable.
+pub(super) fn describe_blocked(
+    question: &ProcedureQuery<'_>,
     subject: &Subject<'_>,
     found: &StandIns,
     usual: &[Path],
     things: &[String],
-    told: &[Told],
-    offers: &[Told],
-) -> Option<Composed> {
+    told: &[ToldClaim],
+    offers: &[ToldClaim],
+) -> Option<ComposedAnswer> {
     let procedure = subject.procedure;
     let usual = usual.first()?;
     let stop = usual.steps.iter().find(|step| found.blocked.contains(step))?;
-    let thing = things.iter().find(|thing| uses(procedure, &[*stop], thing))?;
+    let thing = things.iter().find(|thing| needs_thing(procedure, &[*stop], thing))?;
     let own = [thing.clone()];
-    let because = told.iter().find(|told| told.is_of(&own));
-    let offer = offers.iter().find(|offer| offer.is_of(&own));
+    let because = told.iter().find(|told| told.is_about(&own));
+    let offer = offers.iter().find(|offer| offer.is_about(&own));
     let swap = found.swaps.iter().find(|swap| swap.step == *stop);
     let way = found.ways.paths.first().filter(|_| !found.ways.guessed);
-    let step = text(procedure, *stop);
-    let why = because.map_or_else(|| format!("there is no {thing}"), |told| format!("“{}”", quote(told)));
+    let step = step_text(procedure, *stop);
+    let why = because.map_or_else(|| format!("there is no {thing}"), |told| format!("“{}”", quoted_text(told)));
     let mut events: Vec<EventId> = because.iter().chain(&offer).map(|told| told.event.id).collect();
     let before: Vec<StepId> = usual.steps.iter().copied().take_while(|step| step != stop).collect();
-    let first = if before.is_empty() { String::new() } else { format!("{}, then ", steps(procedure, &before)) };
+    let first = if before.is_empty() { String::new() } else { format!("{}, then ", steps_text(procedure, &before)) };
     let rest: Vec<StepId> = usual.steps.iter().copied().skip_while(|step| step != stop).collect();
     let mut parts = Vec::new();
     if let Some(offer) = offer {
-        parts.push(format!("get another {thing} first (“{}”), then {}", quote(offer), steps(procedure, &rest)));
+        parts.push(format!(
+            "get another {thing} first (“{}”), then {}",
+            quoted_text(offer),
+            steps_text(procedure, &rest)
+        ));
     }
     if let Some(way) = way {
-        events.extend(behind(procedure, &way.steps));
-        parts.push(format!("do without it: {}", steps(procedure, &way.steps)));
+        events.extend(step_events(procedure, &way.steps));
+        parts.push(format!("do without it: {}", steps_text(procedure, &way.steps)));
     }
     if let Some(swap) = swap {
-        parts.push(format!("use the {} instead, as in {}", swap.with, sessions(swap.seen as usize)));
+        parts.push(format!("use the {} instead, as in {}", swap.with, session_count(swap.seen as usize)));
     }
     let answer = if parts.is_empty() && matches!(question.understood.asked, ProcedureQuestion::Ways) {
-        // Who asks how it is done in general is told so.
+        // A general question about how it is done also gets that answer.
         format!(
             "{}: {first}{}. But {why}, and nothing is known that stands in for the {thing}.",
-            capitalised(&goal_of(question, subject)),
-            steps(procedure, &rest)
+            capitalised(&goal_text(question, subject)),
+            steps_text(procedure, &rest)
         )
     } else if parts.is_empty() {
         format!(
             "{}: {first}{step} comes next, but {why}, and nothing is known that stands in for the {thing}.",
-            capitalised(&goal_of(question, subject))
+            capitalised(&goal_text(question, subject))
         )
     } else {
         format!(
             "{}: {first}{step}, which needs the {thing}, but {why}. So {}.",
-            capitalised(&goal_of(question, subject)),
+            capitalised(&goal_text(question, subject)),
             parts.join("; or ")
         )
     };
-    events.extend(behind(procedure, &usual.steps));
-    let mut told = composed(subject, answer, &rest, events, format!("{step} is blocked by {thing}"));
+    events.extend(step_events(procedure, &usual.steps));
+    let mut told = compose(subject, answer, &rest, events, format!("{step} is blocked by {thing}"));
     told.agreement = f64::from(usual.seen) / procedure.runs().len().max(1) as f64;
     Some(told)
 }
 
-/// No way fulfils the conditions.
-pub(super) fn no_way(question: &Question<'_>, subject: &Subject<'_>, usual: &[Path]) -> Composed {
+/// Answers that no path satisfies the conditions.
+pub(super) fn describe_no_way(question: &ProcedureQuery<'_>, subject: &Subject<'_>, usual: &[Path]) -> ComposedAnswer {
     let procedure = subject.procedure;
     let asked = question.understood;
     let usual: Vec<StepId> = usual.first().map(|path| path.steps.clone()).unwrap_or_default();
     let blocking = asked.without.iter().find_map(|thing| {
-        let step = usual.iter().find(|step| uses(procedure, &[**step], thing))?;
-        Some(format!(": “{}” needs the {thing}", text(procedure, *step)))
+        let step = usual.iter().find(|step| needs_thing(procedure, &[**step], thing))?;
+        Some(format!(": “{}” needs the {thing}", step_text(procedure, *step)))
     });
     let answer = format!(
         "No way is known to {} like that{}. What is known: {}.",
-        goal_of(question, subject),
+        goal_text(question, subject),
         blocking.unwrap_or_default(),
-        steps(procedure, &usual)
+        steps_text(procedure, &usual)
     );
-    composed(subject, answer, &[], behind(procedure, &usual), "no known way is like that".to_owned())
+    compose(subject, answer, &[], step_events(procedure, &usual), "no known way is like that".to_owned())
 }
 
-/// What comes next.
-pub(super) fn next(subject: &Subject<'_>, next: &[NextStep]) -> Composed {
+/// Answers with the next step.
+pub(super) fn describe_next_steps(subject: &Subject<'_>, next: &[NextStep]) -> ComposedAnswer {
     let procedure = subject.procedure;
     let first = next[0];
     let percent = |step: &NextStep| format!("{:.0} %", 100.0 * step.probability);
     let mut events: Vec<EventId> = subject.session.into_iter().flat_map(|run| run.events().rev()).collect();
-    let said = |other: Option<StepId>| other.map_or_else(|| "nothing more".to_owned(), |step| text(procedure, step));
+    let said =
+        |other: Option<StepId>| other.map_or_else(|| "nothing more".to_owned(), |step| step_text(procedure, step));
     let other = next.get(1).filter(|other| other.probability >= 0.2);
     let other = other.map(|other| format!(", or {} ({})", said(other.step), percent(other))).unwrap_or_default();
     let answer = match first.step {
         None => "Nothing more: it is done.".to_owned(),
         Some(step) => {
-            events.splice(0..0, latest(procedure, step));
-            format!("Next: {}{other}.", text(procedure, step))
+            events.splice(0..0, latest_step_events(procedure, step));
+            format!("Next: {}{other}.", step_text(procedure, step))
         }
     };
     if events.is_empty() {
-        events = behind(procedure, &subject.done);
+        events = step_events(procedure, &subject.done);
     }
     let list: Vec<StepId> = first.step.into_iter().collect();
-    let mut told = composed(subject, answer, &list, events, number_of(next.len(), "step that came next"));
+    let mut told = compose(subject, answer, &list, events, counted(next.len(), "step that came next"));
     told.agreement = first.probability;
     told
 }
 
-/// What is still to be done, and with what.
-pub(super) fn missing(
-    question: &Question<'_>,
+/// Answers with the remaining steps and the things that they need.
+pub(super) fn describe_missing(
+    question: &ProcedureQuery<'_>,
     subject: &Subject<'_>,
     found: &[Missing],
     needed: &[Needed],
-) -> Composed {
+) -> ComposedAnswer {
     let procedure = subject.procedure;
-    let goal = capitalised(&goal_of(question, subject));
+    let goal = capitalised(&goal_text(question, subject));
     let left: Vec<StepId> = found.iter().map(|missing| missing.step).collect();
     let names: Vec<String> = needed.iter().map(|thing| thing.name.clone()).collect();
     let things = if names.is_empty() { String::new() } else { format!(" Needed: {}.", listed(&names)) };
@@ -180,12 +190,12 @@ pub(super) fn missing(
         (false, true) => format!("{goal}: {}.", listed(&names)),
         (false, false) => {
             let still = if subject.done.is_empty() { "" } else { "still " };
-            format!("{goal}: {still}{}.{things}", steps(procedure, &left))
+            format!("{goal}: {still}{}.{things}", steps_text(procedure, &left))
         }
     };
-    let mut events = behind(procedure, if left.is_empty() { &subject.done } else { &left });
+    let mut events = step_events(procedure, if left.is_empty() { &subject.done } else { &left });
     events.extend(subject.session.into_iter().flat_map(|run| run.events()));
-    let mut told = composed(subject, answer, &left, events, number_of(left.len(), "step that is missing"));
+    let mut told = compose(subject, answer, &left, events, counted(left.len(), "step that is missing"));
     let sum: f64 = found.iter().map(|missing| missing.probability).sum();
     told.agreement = if found.is_empty() { 1.0 } else { sum / found.len() as f64 };
     if only_things {
@@ -196,30 +206,36 @@ pub(super) fn missing(
     told
 }
 
-/// "One known way", "3 known ways".
-fn number_of(count: usize, what: &str) -> String {
+/// Returns a count in words: "One known way", "3 known ways".
+fn counted(count: usize, what: &str) -> String {
     let (noun, rest) = what.split_once(" that ").unwrap_or((what, ""));
     let rest = if rest.is_empty() { String::new() } else { format!(" that {rest}") };
     if count == 1 { format!("one {noun}{rest}") } else { format!("{count} {noun}s{}", rest.replace(" is ", " are ")) }
 }
 
-/// An answer about a procedure, with the steps that it names.
-fn composed(subject: &Subject<'_>, answer: String, named: &[StepId], events: Vec<EventId>, trace: String) -> Composed {
+/// Composes an answer about a procedure, with the steps that it names.
+fn compose(
+    subject: &Subject<'_>,
+    answer: String,
+    named: &[StepId],
+    events: Vec<EventId>,
+    trace: String,
+) -> ComposedAnswer {
     let procedure = subject.procedure;
-    Composed {
+    ComposedAnswer {
         answer,
-        list: named.iter().map(|step| text(procedure, *step)).collect(),
+        list: named.iter().map(|step| step_text(procedure, *step)).collect(),
         goal: subject.score,
         agreement: 1.0,
         sessions: procedure.runs().len(),
-        words: Course::of(procedure).words(),
+        words: ProcedureCourse::from_procedure(procedure).words(),
         events,
         trace,
     }
 }
 
-/// What a person usually does.
-pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<'_>]) -> Composed {
+/// Answers what a person usually does.
+pub(super) fn describe_habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<'_>]) -> ComposedAnswer {
     let name = found[0].runs.iter().flat_map(|run| run.persons());
     let called = person.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let name = name
@@ -228,8 +244,8 @@ pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<
         .map_or_else(|| capitalised(person), str::to_owned);
     let habits: Vec<String> = found
         .iter()
-        .take(MOST_HABITS)
-        .map(|behaviour| format!("{} ({})", behaviour.procedure.goal(), times(behaviour.runs.len())))
+        .take(MAX_HABITS)
+        .map(|behaviour| format!("{} ({})", behaviour.procedure.goal(), times_text(behaviour.runs.len())))
         .collect();
     let clock = match daytime {
         Some(Daytime::Clock(minute)) => format!(" at about {:02}:{:02}", minute / 60, minute % 60),
@@ -256,35 +272,35 @@ pub(super) fn habits(person: &str, daytime: Option<Daytime>, found: &[Behaviour<
     };
     let total: usize = found.iter().map(|behaviour| behaviour.runs.len()).sum();
     let latest = |behaviour: &Behaviour<'_>| -> Vec<EventId> {
-        behaviour.runs.iter().rev().take(SHOWN_SESSIONS).flat_map(|run| run.events()).collect()
+        behaviour.runs.iter().rev().take(MAX_EVIDENCE_SESSIONS).flat_map(|run| run.events()).collect()
     };
     let goals: Vec<String> =
-        found.iter().take(MOST_HABITS).map(|behaviour| behaviour.procedure.goal().to_owned()).collect();
+        found.iter().take(MAX_HABITS).map(|behaviour| behaviour.procedure.goal().to_owned()).collect();
     let mut words: Vec<(String, Tag)> =
-        found.iter().flat_map(|behaviour| Course::of(behaviour.procedure).words()).collect();
+        found.iter().flat_map(|behaviour| ProcedureCourse::from_procedure(behaviour.procedure).words()).collect();
     words.extend(called.into_iter().map(|word| (word, Tag::Name)));
-    Composed {
+    ComposedAnswer {
         answer: format!("{name} usually does this{when}: {}.", listed(&habits)),
         list: goals,
         goal: 1.0,
         agreement: found[0].runs.len() as f64 / total.max(1) as f64,
         sessions: total,
         words,
-        events: found.iter().take(MOST_HABITS).flat_map(latest).collect(),
+        events: found.iter().take(MAX_HABITS).flat_map(latest).collect(),
         trace: format!("{} procedures", found.len()),
     }
 }
 
-/// The goal as the answer names it: a procedure without a told goal is known by its steps.
-fn goal_of(question: &Question<'_>, subject: &Subject<'_>) -> String {
+/// Returns the goal as the answer names it. A procedure without a told goal is named by its steps.
+fn goal_text(question: &ProcedureQuery<'_>, subject: &Subject<'_>) -> String {
     match &question.understood.goal {
         Some(goal) if !subject.procedure.is_named() => goal.clone(),
         _ => subject.procedure.goal().to_owned(),
     }
 }
 
-/// The latest event behind each step, in the order of the steps.
-fn behind(procedure: &Procedure, steps: &[StepId]) -> Vec<EventId> {
+/// Returns the latest event of each step, in the order of the steps.
+fn step_events(procedure: &Procedure, steps: &[StepId]) -> Vec<EventId> {
     // A session that did all of it is the best evidence.
     let whole: Vec<EventId> =
         procedure.runs().rev().filter(|run| run.steps() == steps).flat_map(|run| run.events()).collect();
@@ -300,33 +316,33 @@ fn behind(procedure: &Procedure, steps: &[StepId]) -> Vec<EventId> {
     steps.iter().filter_map(latest).collect()
 }
 
-/// The events that did a step, the newest session first.
-fn latest(procedure: &Procedure, step: StepId) -> Vec<EventId> {
-    let course = Course::of(procedure);
+/// Returns the events of a step, the newest session first.
+fn latest_step_events(procedure: &Procedure, step: StepId) -> Vec<EventId> {
+    let course = ProcedureCourse::from_procedure(procedure);
     let act = course.acts.iter().position(|act| act.steps.contains(&step));
     act.map(|act| course.events_of(act)).unwrap_or_default()
 }
 
-/// Whether a step needs a thing.
-fn uses(procedure: &Procedure, steps: &[StepId], thing: &str) -> bool {
+/// Returns whether a step needs a thing.
+fn needs_thing(procedure: &Procedure, steps: &[StepId], thing: &str) -> bool {
     let words = crate::logic::query::StepWords::of(procedure);
     let named = words.named_by(&crate::logic::query::Phrase::any(thing));
     steps.iter().any(|step| named.get(step.0 as usize) == Some(&true))
 }
 
-fn text(procedure: &Procedure, step: StepId) -> String {
-    procedure.step(step).map(command).unwrap_or_default()
+fn step_text(procedure: &Procedure, step: StepId) -> String {
+    procedure.step(step).map(as_command).unwrap_or_default()
 }
 
-fn steps(procedure: &Procedure, steps: &[StepId]) -> String {
-    steps.iter().map(|step| text(procedure, *step)).collect::<Vec<_>>().join(", then ")
+fn steps_text(procedure: &Procedure, steps: &[StepId]) -> String {
+    steps.iter().map(|step| step_text(procedure, *step)).collect::<Vec<_>>().join(", then ")
 }
 
-pub(super) fn sessions(count: usize) -> String {
+pub(super) fn session_count(count: usize) -> String {
     if count == 1 { "1 session".to_owned() } else { format!("{count} sessions") }
 }
 
-fn times(count: usize) -> String {
+fn times_text(count: usize) -> String {
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -342,7 +358,7 @@ pub(super) fn listed(items: &[String]) -> String {
     }
 }
 
-fn quote(told: &Told) -> &str {
+fn quoted_text(told: &ToldClaim) -> &str {
     told.event.text.trim().trim_end_matches('.')
 }
 

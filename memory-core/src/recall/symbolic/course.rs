@@ -1,4 +1,4 @@
-//! A procedure as people speak of it: its steps without who does them, and the order of every session.
+//! A procedure as people talk about it: its steps without the actor, and the order of every session.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,39 +8,39 @@ use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word, lemma};
 use crate::logic::{Procedure, Run, Step, StepId, normalise};
-use crate::recall::content::{Content, word_likeness};
-use crate::recall::reading::is_content;
+use crate::recall::content::{Content, word_similarity};
+use crate::recall::reading::is_content_word;
 
-/// What one does, whoever does it: "Leo adds water" and "Mira adds water" are one act.
-pub(super) struct Act {
-    /// As a command: "add water".
+/// A step regardless of its actor: "Leo adds water" and "Mira adds water" are one.
+pub(super) struct ImpersonalStep {
+    /// The step as a command: "add water".
     pub text: String,
     pub steps: Vec<StepId>,
-    /// Base forms of its words and of the names of its things and places.
+    /// Lemmas of its words and of the names of its things and places.
     words: Vec<String>,
 }
 
-/// A procedure with its acts.
-pub(super) struct Course<'a> {
+/// A procedure with its impersonal steps.
+pub(super) struct ProcedureCourse<'a> {
     pub procedure: &'a Procedure,
-    pub acts: Vec<Act>,
-    /// Every session with its acts, in the order in which they joined.
+    pub acts: Vec<ImpersonalStep>,
+    /// Every session with its steps, in the order in which the sessions were added.
     pub runs: Vec<(&'a Run, Vec<usize>)>,
     goal: Vec<String>,
     persons: Vec<String>,
 }
 
-impl<'a> Course<'a> {
-    pub fn of(procedure: &'a Procedure) -> Self {
-        let mut acts: Vec<Act> = Vec::new();
+impl<'a> ProcedureCourse<'a> {
+    pub fn from_procedure(procedure: &'a Procedure) -> Self {
+        let mut acts: Vec<ImpersonalStep> = Vec::new();
         let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
         let mut act_of = vec![0; procedure.steps().len()];
         let mut persons: BTreeSet<String> = BTreeSet::new();
         for (number, step) in procedure.steps().iter().enumerate() {
-            let text = command(step);
+            let text = as_command(step);
             persons.extend(step.attributes.persons.keys().cloned());
             let place = *by_key.entry(normalise(&text)).or_insert_with(|| {
-                acts.push(Act { text, steps: Vec::new(), words: Vec::new() });
+                acts.push(ImpersonalStep { text, steps: Vec::new(), words: Vec::new() });
                 acts.len() - 1
             });
             let act = &mut acts[place];
@@ -49,7 +49,7 @@ impl<'a> Course<'a> {
             let names = attributes.objects.keys().chain(attributes.tools.keys()).chain(attributes.places.keys());
             let texts = std::iter::once(act.text.clone()).chain(step.wordings.iter().cloned()).chain(names.cloned());
             for text in texts {
-                for word in base_forms(&text) {
+                for word in content_lemmas(&text) {
                     if !act.words.contains(&word) {
                         act.words.push(word);
                     }
@@ -59,34 +59,34 @@ impl<'a> Course<'a> {
         }
         let acts_of = |run: &Run| run.steps().iter().filter_map(|step| act_of.get(step.0 as usize).copied()).collect();
         let runs = procedure.runs().map(|run| (run, acts_of(run))).collect();
-        let persons = persons.iter().flat_map(|name| base_forms(name)).collect();
-        Self { procedure, acts, runs, goal: base_forms(procedure.goal()), persons }
+        let persons = persons.iter().flat_map(|name| content_lemmas(name)).collect();
+        Self { procedure, acts, runs, goal: content_lemmas(procedure.goal()), persons }
     }
 
-    /// All its words: those of the goal, of the steps and of who does them.
+    /// Returns all words of the procedure: of the goal, the steps and the actors.
     pub fn words(&self) -> Vec<(String, Tag)> {
         let steps = self.acts.iter().flat_map(|act| &act.words);
         self.goal.iter().chain(steps).chain(&self.persons).map(|word| (word.clone(), Tag::Noun)).collect()
     }
 
-    /// The events that did an act, one of each session, the newest session first.
+    /// Returns the events of a step, one per session, the newest session first.
     pub fn events_of(&self, act: usize) -> Vec<EventId> {
         let of_run = |(run, acts): &(&Run, Vec<usize>)| {
             acts.iter().position(|other| *other == act).and_then(|place| run.events().nth(place))
         };
-        self.newest().into_iter().filter_map(of_run).collect()
+        self.newest_runs().into_iter().filter_map(of_run).collect()
     }
 
-    /// The sessions, the newest first.
-    pub fn newest(&self) -> Vec<&(&'a Run, Vec<usize>)> {
+    /// Returns the sessions, the newest first.
+    pub fn newest_runs(&self) -> Vec<&(&'a Run, Vec<usize>)> {
         let mut runs: Vec<_> = self.runs.iter().collect();
         runs.sort_by_key(|(run, _)| std::cmp::Reverse((run.span().start, run.events().max())));
         runs
     }
 }
 
-/// A step as a command: without who does it, its verbs in their base form.
-pub(super) fn command(step: &Step) -> String {
+/// Returns a step as a command: without its actor, its verbs in the base form.
+pub(super) fn as_command(step: &Step) -> String {
     let text = step.text.trim().trim_end_matches('.');
     let mut names: Vec<&str> = step.attributes.persons.keys().map(String::as_str).collect();
     names.extend(["i", "we", "the robot"]);
@@ -106,7 +106,7 @@ pub(super) fn command(step: &Step) -> String {
         None => return text.to_owned(),
     };
     let rest = &text[begin..];
-    // The grammar needs somebody who does it.
+    // The parser needs a subject.
     let spoken = if begin == 0 { format!("He {text}") } else { text.to_owned() };
     let shift = spoken.len() - text.len();
     let (mut words, _) = parse(&spoken, &[]);
@@ -134,8 +134,8 @@ pub(super) fn command(step: &Step) -> String {
             said.push_str(&text[word.range.clone()]);
             // A verb may follow: "takes the cup and fills it", "slowly pours".
             expected = word.tag == Tag::Conjunction
-                || word.is(",")
-                || word.is("then")
+                || word.has_text(",")
+                || word.has_text("then")
                 || verbs == 0 && word.tag == Tag::Adverb;
         }
     }
@@ -147,26 +147,27 @@ fn is_verb(word: &Word) -> bool {
     word.tag == Tag::Verb || lexicon::lemma(&word.text, PartOfSpeech::Verb).is_some()
 }
 
-/// Base forms of the words that count.
-fn base_forms(text: &str) -> Vec<String> {
+/// Returns the lemmas of the content words.
+fn content_lemmas(text: &str) -> Vec<String> {
     let (words, _) = parse(text, &[]);
-    words.into_iter().filter(is_content).map(|word| word.lemma).collect()
+    words.into_iter().filter(is_content_word).map(|word| word.lemma).collect()
 }
 
-/// Share of its weight that a word keeps that is in the steps and not in the goal.
-const IN_STEPS: f32 = 0.6;
+/// Factor on the weight of a word that occurs in the steps and not in the goal.
+const STEP_WORD_FACTOR: f32 = 0.6;
 
-/// Words of a question that stand for a goal or a step, weighted, with how like they are to the words of procedures.
-pub(super) struct Sought {
+/// The words of a question that describe a goal or a step: weighted, with their similarities to the words of
+/// procedures.
+pub(super) struct SoughtWords {
     items: Vec<(String, f32)>,
     alike: RefCell<HashMap<String, Vec<f32>>>,
 }
 
-impl Sought {
-    /// `None` for a text without words that count.
-    pub fn of(text: &str, search: &dyn crate::index::Search) -> Option<Self> {
+impl SoughtWords {
+    /// Extracts the content words of a text. Returns `None` if it has none.
+    pub fn from_text(text: &str, search: &dyn crate::index::Search) -> Option<Self> {
         let (words, _) = parse(text, &[]);
-        let content = Content::of(&words, std::slice::from_ref(&(0..text.len())), 1.0, search);
+        let content = Content::from_ranges(&words, std::slice::from_ref(&(0..text.len())), 1.0, search);
         // People choose verbs more freely than nouns, and light ones most freely.
         let weight = |light: bool, tag: Tag| match tag {
             Tag::Verb if light => 0.3,
@@ -179,25 +180,25 @@ impl Sought {
         (!items.is_empty()).then(|| Self { items, alike: RefCell::default() })
     }
 
-    /// The words, each as like to the likest of some words as `limit` allows.
-    fn held(&self, words: &[String], limit: f32, held: &mut [f32]) {
+    /// Raises the similarity of each word to its best match among some words, up to `limit`.
+    fn raise_similarities(&self, words: &[String], limit: f32, held: &mut [f32]) {
         let mut alike = self.alike.borrow_mut();
         for word in words {
             let row = alike
                 .entry(word.clone())
-                .or_insert_with(|| self.items.iter().map(|(item, _)| word_likeness(item, word)).collect());
+                .or_insert_with(|| self.items.iter().map(|(item, _)| word_similarity(item, word)).collect());
             for (best, likeness) in held.iter_mut().zip(row.iter()) {
                 *best = best.max(limit * likeness);
             }
         }
     }
 
-    fn share(&self, held: &[f32]) -> f32 {
+    fn covered_share(&self, held: &[f32]) -> f32 {
         let total: f32 = self.items.iter().map(|(_, weight)| weight).sum();
         self.items.iter().zip(held).map(|((_, weight), held)| weight * held).sum::<f32>() / total.max(0.01)
     }
 
-    /// How much of some words is asked for.
+    /// Returns how much of some words the question contains.
     fn precision(&self, words: &[String]) -> f32 {
         let alike = self.alike.borrow();
         let best = |word: &String| alike.get(word).map_or(0.0, |row| row.iter().copied().fold(0.0, f32::max));
@@ -206,31 +207,31 @@ impl Sought {
         words.iter().map(best).sum::<f32>() / count
     }
 
-    /// How well a goal is meant, 0 to 1: the share of what is asked that its goal and, for less, its steps speak of, and how
-    /// little else the goal says.
-    pub fn goal(&self, course: &Course<'_>) -> f64 {
+    /// Score of a goal, from 0 to 1: the share of the question's words that the goal and, for less, its steps cover,
+    /// and the precision of the goal.
+    pub fn goal_score(&self, course: &ProcedureCourse<'_>) -> f64 {
         let mut held = vec![0.0; self.items.len()];
-        self.held(&course.goal, 1.0, &mut held);
+        self.raise_similarities(&course.goal, 1.0, &mut held);
         if held.iter().all(|held| *held == 0.0) {
             return 0.0;
         }
         for act in &course.acts {
-            self.held(&act.words, IN_STEPS, &mut held);
+            self.raise_similarities(&act.words, STEP_WORD_FACTOR, &mut held);
         }
-        self.held(&course.persons, IN_STEPS, &mut held);
-        f64::from(self.share(&held) * (0.7 + 0.3 * self.precision(&course.goal)))
+        self.raise_similarities(&course.persons, STEP_WORD_FACTOR, &mut held);
+        f64::from(self.covered_share(&held) * (0.7 + 0.3 * self.precision(&course.goal)))
     }
 
-    /// How well each act is meant, 0 to 1. Words of the goal may stand beside those of the act.
-    pub fn acts(&self, course: &Course<'_>) -> Vec<f64> {
-        let likeness = |act: &Act| {
+    /// Score of each step, from 0 to 1. Words of the goal may accompany those of the step.
+    pub fn step_scores(&self, course: &ProcedureCourse<'_>) -> Vec<f64> {
+        let likeness = |act: &ImpersonalStep| {
             let mut held = vec![0.0; self.items.len()];
-            self.held(&act.words, 1.0, &mut held);
-            let own = self.share(&held);
-            self.held(&course.goal, 1.0, &mut held);
-            self.held(&course.persons, 1.0, &mut held);
-            let whole = self.share(&held);
-            // The act itself must hold a good part.
+            self.raise_similarities(&act.words, 1.0, &mut held);
+            let own = self.covered_share(&held);
+            self.raise_similarities(&course.goal, 1.0, &mut held);
+            self.raise_similarities(&course.persons, 1.0, &mut held);
+            let whole = self.covered_share(&held);
+            // The step itself must cover a good part.
             if own < 0.25 {
                 0.0
             } else {

@@ -1,10 +1,10 @@
-//! A small language of patterns for questions and remarks, so that the rules read like what they understand.
+//! A small pattern language for questions and remarks, so that rules are as readable as the texts that they match.
 //!
 //! `how (do|can) (i|we) *` matches word by word: `(a|b)` any of these words, `[a|b]` any of these or nothing, `*` one
 //! or more words, which are captured. The whole text must match. Words are lower case; `'s` is a word of its own.
 
-/// The words of a text in clauses: split at `, ; : . ? !` and dashes. Contractions are spelled out.
-pub(super) fn clauses(text: &str) -> Vec<Vec<String>> {
+/// Splits a text into clauses of words at `, ; : . ? !` and dashes, and spells out contractions.
+pub(super) fn split_clauses(text: &str) -> Vec<Vec<String>> {
     let mut clauses = vec![Vec::new()];
     let mut word = String::new();
     let text = text.replace('’', "'").to_lowercase();
@@ -48,8 +48,8 @@ fn spell_out(word: &str, clause: &mut Vec<String>) {
     }
 }
 
-/// What a pattern captures from words, or `None` if it does not match. Captures are as short as they can be.
-pub(super) fn captures<'a>(pattern: &str, words: &'a [String]) -> Option<Vec<&'a [String]>> {
+/// Returns the captures of a pattern, or `None` if it does not match the words. Captures are as short as possible.
+pub(super) fn match_pattern<'a>(pattern: &str, words: &'a [String]) -> Option<Vec<&'a [String]>> {
     let pattern: Vec<&str> = pattern.split(' ').collect();
     let mut found = Vec::new();
     matches(&pattern, words, &mut found).then(|| {
@@ -58,9 +58,9 @@ pub(super) fn captures<'a>(pattern: &str, words: &'a [String]) -> Option<Vec<&'a
     })
 }
 
-/// What the first pattern that matches captures.
-pub(super) fn first<'a>(patterns: &[&str], words: &'a [String]) -> Option<Vec<&'a [String]>> {
-    patterns.iter().find_map(|pattern| captures(pattern, words))
+/// Returns the captures of the first pattern that matches.
+pub(super) fn first_match<'a>(patterns: &[&str], words: &'a [String]) -> Option<Vec<&'a [String]>> {
+    patterns.iter().find_map(|pattern| match_pattern(pattern, words))
 }
 
 fn matches<'a>(pattern: &[&str], words: &'a [String], found: &mut Vec<&'a [String]>) -> bool {
@@ -83,8 +83,8 @@ fn matches<'a>(pattern: &[&str], words: &'a [String], found: &mut Vec<&'a [Strin
     one_of(choices) && matches(rest, &words[1..], found)
 }
 
-/// Words as a text.
-pub(super) fn text(words: &[String]) -> String {
+/// Joins words to a text.
+pub(super) fn join_words(words: &[String]) -> String {
     words.join(" ").replace(" 's", "'s")
 }
 
@@ -93,13 +93,13 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        clauses(text).into_iter().flatten().collect()
+        split_clauses(text).into_iter().flatten().collect()
     }
 
     #[test]
     fn texts_become_clauses_with_contractions_spelled_out() {
         assert_eq!(
-            clauses("The bowl's broken; what's next? I can't, don't and won't."),
+            split_clauses("The bowl's broken; what's next? I can't, don't and won't."),
             [
                 vec!["the", "bowl", "'s", "broken"],
                 vec!["what", "is", "next"],
@@ -107,14 +107,14 @@ mod tests {
                 vec!["do", "not", "and", "will", "not"],
             ]
         );
-        assert!(clauses(" … ?! ").is_empty());
+        assert!(split_clauses(" … ?! ").is_empty());
     }
 
     #[test]
     fn patterns_capture_what_stands_for_the_star() {
         let found = |pattern: &str, question: &str| -> Option<Vec<String>> {
             let words = words(question);
-            captures(pattern, &words).map(|found| found.into_iter().map(text).collect())
+            match_pattern(pattern, &words).map(|found| found.into_iter().map(join_words).collect())
         };
         assert_eq!(found("how (do|can) (i|we) *", "How can we make tea?"), Some(vec!["make tea".into()]));
         assert_eq!(found("what does * [usually] do", "What does Anna Lee do?"), Some(vec!["anna lee".into()]));

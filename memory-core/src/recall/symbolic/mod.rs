@@ -1,12 +1,12 @@
-//! Answers from procedures: to typed requests (`serve`), and to plain questions for ways, next steps, what is missing
-//! and what somebody usually does.
+//! Answers from procedures: to typed requests (`serve`), and to plain questions about paths, next steps, missing steps
+//! and habits.
 //!
 //! ```text
 //! question ─▶ parse (rules) ─▶ find the procedure by its goal, or by what the person does just now
 //!          ─▶ query (logic layer) ─▶ what memory says about the things it needs (world) ─▶ answer with evidence
 //! ```
 //!
-//! A question whose goal fits no procedure is left to the search in events.
+//! If no procedure has the goal of a question, the search in events answers it.
 
 mod claim;
 mod compose;
@@ -29,11 +29,11 @@ pub use serve::serve;
 
 use jiff::civil::Weekday;
 
-use self::compose::Composed;
-use self::course::{Course, Sought};
+use self::compose::ComposedAnswer;
+use self::course::{ProcedureCourse, SoughtWords};
 use self::forms::StepQuestion;
-use self::known::Known;
-use self::parse::{Daytime, ProcedureQuestion, Understood, understand};
+use self::known::KnownProcedures;
+use self::parse::{Daytime, ParsedProcedureQuestion, ProcedureQuestion, parse_procedure_question};
 use super::Reader;
 use crate::language::english::tag::Tag;
 use crate::logic::query::{
@@ -43,41 +43,41 @@ use crate::logic::query::{
 use crate::logic::{Embedding, Procedure, Run, StepId};
 use crate::{EventId, Intent, ReadError, Timestamp};
 
-/// Ways that are looked at for one question.
-const WAYS: usize = 20;
-/// A session of somebody who is asked about together with a goal counts as the one under way for so long.
-const UNDER_WAY: std::time::Duration = std::time::Duration::from_hours(12);
-/// Least score of a goal in other words.
-const MEANT: f64 = 0.5;
-/// Goals whose scores lie so near are equally good.
-const NEAR: f64 = 0.05;
-/// Probability above which what is missing is named.
-const LIKELY: f64 = 0.5;
+/// Maximum number of paths that are searched for one question.
+const MAX_PATHS: usize = 20;
+/// Time for which a session of the named person counts as the current one.
+const MAX_SESSION_AGE: std::time::Duration = std::time::Duration::from_hours(12);
+/// Minimum score of a goal in other words.
+const MIN_GOAL_SCORE: f64 = 0.5;
+/// Difference below which two goals have equal scores.
+const GOAL_SCORE_TOLERANCE: f64 = 0.05;
+/// Minimum probability of a missing step that is named.
+const MIN_MISSING_PROBABILITY: f64 = 0.5;
 
 /// An answer from procedures.
-pub(super) struct Said {
+pub(super) struct ProcedureAnswer {
     pub answer: String,
-    /// What it says item by item, for comparing it with options; empty if it is no list.
+    /// Items of the answer, for comparison with options. Empty if the answer is no list.
     pub list: Vec<String>,
-    /// How surely the goal or step is the one that was meant.
+    /// Certainty that the goal or step is the one in question.
     pub goal: f32,
-    /// The share of the sessions that agree.
+    /// Share of the sessions that agree.
     pub agreement: f32,
-    /// How much the number of sessions says: every one takes away half of the doubt.
+    /// Confidence from the number of sessions: each one halves the doubt.
     pub support: f32,
-    /// All words that the procedure speaks of.
+    /// All words of the procedure.
     pub words: Vec<(String, Tag)>,
     pub intent: Intent,
-    /// The events behind it, best first.
+    /// Supporting events, best first.
     pub events: Vec<EventId>,
-    /// What of the procedure answers, in a few words.
+    /// The matched part of the procedure, in a few words.
     pub trace: String,
 }
 
 /// A plain question to procedures, with what is needed to answer it.
-struct Question<'a> {
-    understood: &'a Understood,
-    known: &'a Known<'a>,
+struct ProcedureQuery<'a> {
+    understood: &'a ParsedProcedureQuestion,
+    known: &'a KnownProcedures<'a>,
     reader: &'a dyn Reader,
     embedding: Option<Embedding>,
     now: Timestamp,
@@ -93,25 +93,25 @@ pub(super) fn answer(
     embedding: Option<&[f32]>,
     now: Timestamp,
     limit: usize,
-) -> Result<Option<Said>, ReadError> {
-    let known = Known::of(reader);
+) -> Result<Option<ProcedureAnswer>, ReadError> {
+    let known = KnownProcedures::new(reader);
     if known.is_empty() {
         return Ok(None);
     }
-    let Some(understood) = understand(question) else { return Ok(None) };
+    let Some(understood) = parse_procedure_question(question) else { return Ok(None) };
     let embedding = embedding.and_then(Embedding::from_vector);
-    let question = Question { understood: &understood, known: &known, reader, embedding, now };
-    let procedures: Vec<&Procedure> = known.procedures().collect();
+    let question = ProcedureQuery { understood: &understood, known: &known, reader, embedding, now };
+    let procedures: Vec<&Procedure> = known.established().collect();
     let stated = understood.person.is_none() && !(understood.done.is_empty() && understood.context.is_empty());
     let composed = match understood.asked {
-        ProcedureQuestion::Habits(daytime) => question.habits(daytime),
+        ProcedureQuestion::Habits(daytime) => question.answer_habits(daytime),
         ProcedureQuestion::Step(asked) => steps::answer(asked, &understood, &procedures, reader, now),
-        // What was said to be done says where in what one is.
+        // The steps reported as done determine the procedure and the position in it.
         ProcedureQuestion::Next if understood.goal.is_none() && stated => {
             steps::answer(StepQuestion::After, &understood, &procedures, reader, now)
         }
         _ => match question.subject() {
-            Some(subject) => question.of(&subject)?,
+            Some(subject) => question.answer_about(&subject)?,
             None => None,
         },
     };
@@ -122,7 +122,7 @@ pub(super) fn answer(
             events.push(id);
         }
     }
-    Ok((!events.is_empty()).then(|| Said {
+    Ok((!events.is_empty()).then(|| ProcedureAnswer {
         answer: composed.answer,
         list: composed.list,
         goal: composed.goal as f32,
@@ -142,83 +142,87 @@ pub(super) fn answer(
 /// The procedure that a question is about.
 struct Subject<'a> {
     procedure: &'a Procedure,
-    /// How surely it is meant.
+    /// Certainty that this procedure is meant.
     score: f64,
-    /// What was done already.
+    /// Steps that are already done.
     done: Vec<StepId>,
-    /// The session under way that says so.
+    /// The current session that shows this.
     session: Option<&'a Run>,
-    /// Whether words of the goal that look like a condition belong to it.
+    /// Whether words of the goal that look like a condition belong to the goal.
     whole: bool,
 }
 
-impl Understood {
+impl ParsedProcedureQuestion {
     fn is_constrained(&self) -> bool {
         !(self.without.is_empty() && self.with.is_empty() && self.before.is_empty() && self.lacking.is_empty())
             || self.max_steps.is_some()
     }
 }
 
-impl<'a> Question<'a> {
-    /// The procedure of the goal; without a goal, the one that the person (or anybody) was last seen doing.
+impl<'a> ProcedureQuery<'a> {
+    /// Returns the procedure of the goal. Without a goal, returns the one that the person (or anybody) was last
+    /// observed doing.
     fn subject(&self) -> Option<Subject<'a>> {
         let asked = self.understood;
-        let Some(goal) = &asked.goal else { return self.under_way() };
-        let goals = Goals::of(self.known.procedures());
+        let Some(goal) = &asked.goal else { return self.current_activity() };
+        let goals = Goals::of(self.known.established());
         let whole =
             asked.whole_goal.as_deref().and_then(|whole| goals.find(whole, None)).filter(|found| found.score > 0.99);
         let is_whole = whole.is_some() && asked.whole_goal != asked.goal;
-        let found = whole.or_else(|| goals.find(goal, None)).or_else(|| self.in_other_words(goal));
+        let found = whole.or_else(|| goals.find(goal, None)).or_else(|| self.match_goal_by_lexicon(goal));
         // φ of the goal alone says more than φ of the whole question.
         let found =
             found.or_else(|| goals.find(goal, self.known.embedding(goal).as_ref().or(self.embedding.as_ref())))?;
-        let mut done = self.told(found.procedure);
+        let mut done = self.steps_told_done(found.procedure);
         let mut session = None;
         if done.is_empty() && matches!(asked.asked, ProcedureQuestion::Next | ProcedureQuestion::Missing) {
-            session = self.latest(std::iter::once(found.procedure)).map(|(_, run)| run);
-            session = session.filter(|run| self.now.since(run.span().end) <= UNDER_WAY);
+            session = self.latest_session(std::iter::once(found.procedure)).map(|(_, run)| run);
+            session = session.filter(|run| self.now.since(run.span().end) <= MAX_SESSION_AGE);
             done = session.map(|run| run.steps().to_vec()).unwrap_or_default();
         }
         Some(Subject { procedure: found.procedure, score: found.score, done, session, whole: is_whole })
     }
 
-    /// The procedure whose goal means the same in other words, by the lexicon: "take the dog out" for "walk the dog". Of goals
-    /// that lie near each other, the one with most sessions.
-    fn in_other_words(&self, goal: &str) -> Option<Match<'a>> {
-        let sought = Sought::of(goal, self.reader.search())?;
-        let scored = self.known.procedures().map(|procedure| (procedure, sought.goal(&Course::of(procedure))));
+    /// Returns the procedure with a synonymous goal, by the lexicon: "take the dog out" for "walk the dog". Of goals
+    /// with nearly equal scores, returns the one with most sessions.
+    fn match_goal_by_lexicon(&self, goal: &str) -> Option<Match<'a>> {
+        let sought = SoughtWords::from_text(goal, self.reader.search())?;
+        let scored = self
+            .known
+            .established()
+            .map(|procedure| (procedure, sought.goal_score(&ProcedureCourse::from_procedure(procedure))));
         let mut found: Vec<Match<'a>> = scored.map(|(procedure, score)| Match { procedure, score }).collect();
         let best = found.iter().map(|found| found.score).fold(0.0, f64::max);
-        found.retain(|found| found.score >= MEANT && found.score >= best - NEAR);
+        found.retain(|found| found.score >= MIN_GOAL_SCORE && found.score >= best - GOAL_SCORE_TOLERANCE);
         found.into_iter().max_by_key(|found| (found.procedure.runs().len(), std::cmp::Reverse(found.procedure.id())))
     }
 
-    /// Steps that the question itself says are done.
-    fn told(&self, procedure: &Procedure) -> Vec<StepId> {
+    /// Returns the steps that the question itself reports as done.
+    fn steps_told_done(&self, procedure: &Procedure) -> Vec<StepId> {
         let words = StepWords::of(procedure);
-        let meant = |text: &String| words.meant_by(text).or_else(|| self.in_other_words_of_step(procedure, text));
+        let meant = |text: &String| words.meant_by(text).or_else(|| self.match_step_by_lexicon(procedure, text));
         self.understood.done.iter().filter_map(meant).collect()
     }
 
-    /// The step that a text means by the lexicon.
-    fn in_other_words_of_step(&self, procedure: &Procedure, text: &str) -> Option<StepId> {
-        let course = Course::of(procedure);
-        let scores = Sought::of(text, self.reader.search())?.acts(&course);
+    /// Returns the step that a text describes, by the lexicon.
+    fn match_step_by_lexicon(&self, procedure: &Procedure, text: &str) -> Option<StepId> {
+        let course = ProcedureCourse::from_procedure(procedure);
+        let scores = SoughtWords::from_text(text, self.reader.search())?.step_scores(&course);
         let (best, score) =
             scores.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-        course.acts.get(best).filter(|_| score >= MEANT).and_then(|act| act.steps.first().copied())
+        course.acts.get(best).filter(|_| score >= MIN_GOAL_SCORE).and_then(|act| act.steps.first().copied())
     }
 
-    /// What somebody is in the middle of.
-    fn under_way(&self) -> Option<Subject<'a>> {
+    /// Returns the current activity of a person.
+    fn current_activity(&self) -> Option<Subject<'a>> {
         if !matches!(self.understood.asked, ProcedureQuestion::Next | ProcedureQuestion::Missing) {
             return None;
         }
-        let (owner, session) = self.latest(self.known.all())?;
+        let (owner, session) = self.latest_session(self.known.all())?;
         let texts: Vec<&str> =
             session.steps().iter().filter_map(|step| Some(owner.step(*step)?.text.as_str())).collect();
         // A session that is too short to belong to a procedure yet belongs to the one that has most of its steps.
-        let candidates = self.known.procedures().map(|procedure| {
+        let candidates = self.known.established().map(|procedure| {
             let words = StepWords::of(procedure);
             let done: Vec<StepId> = texts.iter().filter_map(|text| words.meant_by(text)).collect();
             let share = done.len() as f64 / texts.len().max(1) as f64;
@@ -238,13 +242,13 @@ impl<'a> Question<'a> {
             }
         }
         best.map(|mut best| {
-            best.done.extend(self.told(best.procedure));
+            best.done.extend(self.steps_told_done(best.procedure));
             best
         })
     }
 
-    /// The session that ended last, of the person if the question names one.
-    fn latest(&self, procedures: impl Iterator<Item = &'a Procedure>) -> Option<(&'a Procedure, &'a Run)> {
+    /// Returns the session that ended last, of the named person if there is one.
+    fn latest_session(&self, procedures: impl Iterator<Item = &'a Procedure>) -> Option<(&'a Procedure, &'a Run)> {
         let all: Vec<&Procedure> = procedures.collect();
         let runs: Vec<(&Procedure, &Run)> = match &self.understood.person {
             Some(person) => behaviours(all, person)
@@ -257,17 +261,17 @@ impl<'a> Question<'a> {
         past.max_by_key(|(procedure, run)| (run.span().end, run.events().max(), procedure.id()))
     }
 
-    /// The answer about one procedure.
-    fn of(&self, subject: &Subject<'a>) -> Result<Option<Composed>, ReadError> {
+    /// Answers the question about one procedure.
+    fn answer_about(&self, subject: &Subject<'a>) -> Result<Option<ComposedAnswer>, ReadError> {
         match self.understood.asked {
-            ProcedureQuestion::Ways => self.ways(subject),
-            ProcedureQuestion::Next => self.next(subject),
-            ProcedureQuestion::Missing | ProcedureQuestion::Things => Ok(self.missing(subject)),
+            ProcedureQuestion::Ways => self.answer_ways(subject),
+            ProcedureQuestion::Next => self.answer_next(subject),
+            ProcedureQuestion::Missing | ProcedureQuestion::Things => Ok(self.answer_missing(subject)),
             ProcedureQuestion::Habits(_) | ProcedureQuestion::Step(_) => Ok(None),
         }
     }
 
-    fn ways(&self, subject: &Subject<'a>) -> Result<Option<Composed>, ReadError> {
+    fn answer_ways(&self, subject: &Subject<'a>) -> Result<Option<ComposedAnswer>, ReadError> {
         let asked = self.understood;
         let phrases = |texts: &[String]| texts.iter().cloned().map(Phrase::any).collect::<Vec<_>>();
         let mut constraints = Constraints { max_steps: asked.max_steps, ..Constraints::default() };
@@ -278,41 +282,51 @@ impl<'a> Question<'a> {
             constraints.without = phrases(&asked.without);
         }
         constraints.without.extend(phrases(&asked.lacking));
-        // What is used up may be had elsewhere; what one will do without is not to be had at all.
-        let world = world::about(subject.procedure, self.reader)?;
-        let told: Vec<world::Told> =
+        // A used-up thing may be available elsewhere. A thing in a "without" condition is never offered.
+        let world = world::read_reports(subject.procedure, self.reader)?;
+        let told: Vec<world::ToldClaim> =
             world.lacking.iter().filter(|told| !asked.lacking.contains(&told.thing)).cloned().collect();
         let mut possible = constraints.clone();
         possible.without.extend(told.iter().map(|told| Phrase::needed(told.thing.clone())));
         let paths = |constraints: &Constraints| {
-            let mut found = paths_from(subject.procedure, constraints, &subject.done, WAYS)?;
+            let mut found = paths_from(subject.procedure, constraints, &subject.done, MAX_PATHS)?;
             found.paths.retain(|path| !self.has_just_begun(subject.procedure, path));
             Ok::<_, ConstraintError>(found)
         };
-        // Conditions that cannot be searched for leave the question to others.
+        // Other layers answer if the conditions cannot be searched for.
         let Ok(found) = paths(&possible) else { return Ok(None) };
         if !found.paths.is_empty() && !found.guessed {
-            return Ok(Some(compose::ways(self, subject, &found.paths, &told)));
+            return Ok(Some(compose::describe_ways(self, subject, &found.paths, &told)));
         }
         let blocked: Vec<String> =
             asked.lacking.iter().cloned().chain(told.iter().map(|told| told.thing.clone())).collect();
         if asked.without.is_empty() && asked.with.is_empty() && !blocked.is_empty() {
             let needed = told.iter().map(|told| Phrase::needed(told.thing.clone()));
             let phrases: Vec<Phrase> = phrases(&asked.lacking).into_iter().chain(needed).collect();
-            let Ok(mut found) = stand_ins(subject.procedure, &phrases, &subject.done, WAYS) else { return Ok(None) };
+            let Ok(mut found) = stand_ins(subject.procedure, &phrases, &subject.done, MAX_PATHS) else {
+                return Ok(None);
+            };
             found.ways.paths.retain(|path| !self.has_just_begun(subject.procedure, path));
             let Ok(usual) = paths(&Constraints { without: Vec::new(), ..constraints }) else { return Ok(None) };
-            return Ok(compose::blocked(self, subject, &found, &usual.paths, &blocked, &world.lacking, &world.offers));
+            return Ok(compose::describe_blocked(
+                self,
+                subject,
+                &found,
+                &usual.paths,
+                &blocked,
+                &world.lacking,
+                &world.offers,
+            ));
         }
         let Ok(usual) = paths(&Constraints::default()) else { return Ok(None) };
-        Ok(Some(compose::no_way(self, subject, &usual.paths)))
+        Ok(Some(compose::describe_no_way(self, subject, &usual.paths)))
     }
 
-    /// Whether all who took a way are only at its begin: lately, and not half as far as somebody else.
+    /// Returns whether all sessions of a path are at their start: recent, and less than half as long as another one.
     fn has_just_begun(&self, procedure: &Procedure, path: &Path) -> bool {
         let begun = procedure.runs().filter(|run| {
             run.steps() == path.steps
-                && self.now.since(run.span().end) <= UNDER_WAY
+                && self.now.since(run.span().end) <= MAX_SESSION_AGE
                 && procedure
                     .runs()
                     .any(|other| other.steps().len() >= 2 * path.steps.len() && other.steps().starts_with(&path.steps))
@@ -320,48 +334,58 @@ impl<'a> Question<'a> {
         path.seen > 0 && begun.count() == path.seen as usize
     }
 
-    fn next(&self, subject: &Subject<'a>) -> Result<Option<Composed>, ReadError> {
+    fn answer_next(&self, subject: &Subject<'a>) -> Result<Option<ComposedAnswer>, ReadError> {
         let procedure = subject.procedure;
-        let next = next_steps_besides(procedure, &subject.done, subject.session, WAYS);
+        let next = next_steps_besides(procedure, &subject.done, subject.session, MAX_PATHS);
         let Some(first) = next.first() else { return Ok(None) };
-        let world = world::about(procedure, self.reader)?;
+        let world = world::read_reports(procedure, self.reader)?;
         let mut blocked = self.understood.lacking.clone();
         blocked.extend(world.lacking.iter().map(|told| told.thing.clone()));
         if let (Some(step), false) = (first.step, blocked.is_empty()) {
             let told = world.lacking.iter().map(|told| Phrase::needed(told.thing.clone()));
             let phrases: Vec<Phrase> = self.understood.lacking.iter().cloned().map(Phrase::any).chain(told).collect();
-            let Ok(found) = stand_ins(procedure, &phrases, &subject.done, WAYS) else { return Ok(None) };
+            let Ok(found) = stand_ins(procedure, &phrases, &subject.done, MAX_PATHS) else { return Ok(None) };
             if found.blocked.contains(&step) {
                 let way = [Path { steps: vec![step], probability: first.probability, seen: 0 }];
-                return Ok(compose::blocked(self, subject, &found, &way, &blocked, &world.lacking, &world.offers));
+                return Ok(compose::describe_blocked(
+                    self,
+                    subject,
+                    &found,
+                    &way,
+                    &blocked,
+                    &world.lacking,
+                    &world.offers,
+                ));
             }
         }
-        Ok(Some(compose::next(subject, &next)))
+        Ok(Some(compose::describe_next_steps(subject, &next)))
     }
 
-    fn missing(&self, subject: &Subject<'a>) -> Option<Composed> {
+    fn answer_missing(&self, subject: &Subject<'a>) -> Option<ComposedAnswer> {
         let procedure = subject.procedure;
         let done: Vec<String> =
             subject.done.iter().filter_map(|step| Some(procedure.step(*step)?.text.clone())).collect();
-        let found: Vec<_> =
-            missing(procedure, &done).into_iter().filter(|missing| missing.probability >= LIKELY).collect();
+        let found: Vec<_> = missing(procedure, &done)
+            .into_iter()
+            .filter(|missing| missing.probability >= MIN_MISSING_PROBABILITY)
+            .collect();
         let needed = things(procedure, found.iter().map(|missing| missing.step));
-        Some(compose::missing(self, subject, &found, &needed))
+        Some(compose::describe_missing(self, subject, &found, &needed))
     }
 
-    fn habits(&self, daytime: Option<Daytime>) -> Option<Composed> {
+    fn answer_habits(&self, daytime: Option<Daytime>) -> Option<ComposedAnswer> {
         let person = self.understood.person.as_deref()?;
-        let mut found: Vec<Behaviour<'_>> = behaviours(self.known.procedures(), person);
+        let mut found: Vec<Behaviour<'_>> = behaviours(self.known.established(), person);
         for behaviour in &mut found {
-            behaviour.runs.retain(|run| daytime.is_none_or(|daytime| self.is_at(run, daytime)));
+            behaviour.runs.retain(|run| daytime.is_none_or(|daytime| self.began_at(run, daytime)));
         }
         found.retain(|behaviour| !behaviour.runs.is_empty());
         found.sort_by_key(|behaviour| std::cmp::Reverse(behaviour.runs.len()));
-        (!found.is_empty()).then(|| compose::habits(person, daytime, &found))
+        (!found.is_empty()).then(|| compose::describe_habits(person, daytime, &found))
     }
 
-    /// Whether a session began at that time of day, where the robot is.
-    fn is_at(&self, run: &Run, daytime: Daytime) -> bool {
+    /// Returns whether a session began at a time of day, in the time zone of the robot.
+    fn began_at(&self, run: &Run, daytime: Daytime) -> bool {
         let begin = run.span().start.to_jiff().to_zoned(self.reader.zone().clone());
         let hour = begin.hour();
         match daytime {

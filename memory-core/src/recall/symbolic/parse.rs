@@ -1,19 +1,21 @@
-//! Plain questions that procedures answer: which query they mean, about which goal, under which conditions.
+//! Parses plain questions about procedures: the query, the goal and the conditions.
 
-use super::claim::{Claim, claim};
-use super::forms::{StepQuestion, form, manner, way};
-use super::grammar::{captures, clauses, first, text};
+mod conditions;
+
+use self::conditions::{parse_count, split_list};
+use super::forms::{StepQuestion, asked_manner, asked_way, step_question};
+use super::grammar::{first_match, join_words, match_pattern, split_clauses};
 
 /// What a question asks of the procedures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProcedureQuestion {
     /// How the goal is reached.
     Ways,
-    /// What comes next.
+    /// The next step.
     Next,
-    /// What is still to be done.
+    /// The remaining steps.
     Missing,
-    /// Which things the goal needs.
+    /// The things that the goal needs.
     Things,
     /// What a person usually does, at a time of day if one is named.
     Habits(Option<Daytime>),
@@ -21,7 +23,7 @@ pub(super) enum ProcedureQuestion {
     Step(StepQuestion),
 }
 
-/// A part of the day, or days of the week.
+/// A part of the day, a day of the week, or a clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Daytime {
     Morning,
@@ -32,101 +34,108 @@ pub(super) enum Daytime {
     /// From Monday, 0, to Sunday, 6.
     Weekday(i8),
     Weekend,
-    /// A time by the clock, in minutes.
+    /// Minutes of the day.
     Clock(i32),
 }
 
-/// A question, understood.
+/// A parsed question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Understood {
+pub(super) struct ParsedProcedureQuestion {
     pub asked: ProcedureQuestion,
-    /// The goal in the question's words, conditions left out; `None` if it names none.
+    /// The goal in the words of the question, without conditions. `None` if the question names none.
     pub goal: Option<String>,
     /// The goal with everything that may be a condition or a part of it ("polish the car with wax").
     pub whole_goal: Option<String>,
-    /// Who does it; `None` for "I", "we" and the like.
+    /// The actor. `None` for "I", "we" and the like.
     pub person: Option<String>,
     pub without: Vec<String>,
     pub with: Vec<String>,
     pub before: Vec<(String, String)>,
     pub max_steps: Option<usize>,
-    /// Things that the question itself says are not to be had.
+    /// Things that the question reports as unavailable.
     pub lacking: Vec<String>,
-    /// Steps that the question itself says are done.
+    /// Steps that the question reports as done.
     pub done: Vec<String>,
     /// The words of a question about steps: a goal or a step.
     pub about: Option<String>,
-    /// What is said beside the question and is no condition.
+    /// Clauses next to the question that are no condition.
     pub context: Vec<String>,
 }
 
-const ANYBODY: &str = "(i|you|we|one|people|somebody|someone|they)";
-const MAY: &str = "(do|can|could|should|shall|would|might|must|may|does)";
-const BE: &str = "(is|are|was|were)";
+const INDEFINITE_ACTORS: &str = "(i|you|we|one|people|somebody|someone|they)";
+const MODAL_VERBS: &str = "(do|can|could|should|shall|would|might|must|may|does)";
+const BE_FORMS: &str = "(is|are|was|were)";
 
-/// Understands a question that procedures may answer; `None` for any other.
-pub(super) fn understand(question: &str) -> Option<Understood> {
-    let clauses = clauses(question);
-    let (place, (asked, goal, person, done)) =
-        clauses.iter().enumerate().rev().find_map(|(place, clause)| Some((place, ask(clause, clauses.len() > 1)?)))?;
-    let mut understood = Understood {
+/// Parses a question that procedures may answer. Returns `None` for any other.
+pub(super) fn parse_procedure_question(question: &str) -> Option<ParsedProcedureQuestion> {
+    let clauses = split_clauses(question);
+    let (place, (asked, goal, person, done)) = clauses
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(place, clause)| Some((place, parse_clause(clause, clauses.len() > 1)?)))?;
+    let mut understood = ParsedProcedureQuestion {
         asked,
         goal: None,
-        whole_goal: goal.map(text),
-        person: person.and_then(name),
+        whole_goal: goal.map(join_words),
+        person: person.and_then(person_name),
         without: Vec::new(),
         with: Vec::new(),
         before: Vec::new(),
         max_steps: None,
         lacking: Vec::new(),
-        done: done.map(list).unwrap_or_default(),
+        done: done.map(split_list).unwrap_or_default(),
         about: None,
         context: Vec::new(),
     };
     if let ProcedureQuestion::Step(_) = asked {
-        understood.about = goal.map(text);
+        understood.about = goal.map(join_words);
         understood.whole_goal = None;
     } else if let Some(goal) = goal {
-        understood.conditions_of(goal);
+        understood.take_conditions(goal);
     }
     for (_, clause) in clauses.iter().enumerate().filter(|(other, _)| *other != place) {
-        understood.remark(clause);
+        understood.add_remark(clause);
     }
     // "Can I make tea?" asks for leave or for a fact; only a condition makes it a question for a way.
     let asks_for_leave = matches!(clauses[place].first().map(String::as_str), Some("can" | "could"));
     let conditioned = !(understood.without.is_empty() && understood.with.is_empty() && understood.lacking.is_empty());
-    let asks_for_way = way(polite(&clauses[place])).is_some();
+    let asks_for_way = asked_way(without_politeness(&clauses[place])).is_some();
     (!asks_for_leave || conditioned || asks_for_way).then_some(understood)
 }
 
-type Parts<'a> = (ProcedureQuestion, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
+/// The query, the words of the goal, the words of the person, and the steps that are done.
+type ParsedParts<'a> = (ProcedureQuestion, Option<&'a [String]>, Option<&'a [String]>, Option<&'a [String]>);
 
-/// Looks for the first pattern that fits the clause; what it captures.
-type Find<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
+/// Returns the captures of the first pattern that matches the clause.
+type PatternMatcher<'a> = dyn Fn(&[String]) -> Option<Vec<&'a [String]>> + 'a;
 
-/// What a clause asks: the query, the goal's words, the person's, and steps that are done.
-fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
-    if let Some(goal) = way(clause) {
+/// Parses a clause.
+fn parse_clause(clause: &[String], has_context: bool) -> Option<ParsedParts<'_>> {
+    if let Some(goal) = asked_way(clause) {
         return Some((ProcedureQuestion::Ways, Some(goal), None, None));
     }
-    let clause = polite(clause);
+    let clause = without_politeness(clause);
     let steps = || {
-        let (question, about) = form(clause, has_context)?;
+        let (question, about) = step_question(clause, has_context)?;
         Some((ProcedureQuestion::Step(question), about, None, None))
     };
     let find = |patterns: &[String]| {
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-        first(&patterns, clause)
+        first_match(&patterns, clause)
     };
-    let known = habits(clause).or_else(|| next(&find)).or_else(|| missing(&find)).or_else(|| ways(&find));
+    let known = parse_habits(clause)
+        .or_else(|| parse_next(&find))
+        .or_else(|| parse_missing(&find))
+        .or_else(|| parse_ways(&find));
     known
         .or_else(|| {
-            way(clause).or_else(|| manner(clause)).map(|goal| (ProcedureQuestion::Ways, Some(goal), None, None))
+            asked_way(clause).or_else(|| asked_manner(clause)).map(|goal| (ProcedureQuestion::Ways, Some(goal), None, None))
         })
         .or_else(|| {
             let things = [
                 format!(
-                    "(what|which) [things|tools|ingredients|objects|utensils|parts] {MAY} {ANYBODY} need [for|to] *"
+                    "(what|which) [things|tools|ingredients|objects|utensils|parts] {MODAL_VERBS} {INDEFINITE_ACTORS} need [for|to] *"
                 ),
                 "(what|which) [things|tools|ingredients|objects|utensils|parts] (is|are) needed (for|to) *".to_owned(),
             ];
@@ -135,39 +144,39 @@ fn ask(clause: &[String], has_context: bool) -> Option<Parts<'_>> {
         .or_else(steps)
 }
 
-fn habits(clause: &[String]) -> Option<Parts<'_>> {
-    const USUALLY: &str = "(usually|typically|normally|generally|always|often|regularly|mostly)";
+fn parse_habits(clause: &[String]) -> Option<ParsedParts<'_>> {
+    const HABIT_ADVERBS: &str = "(usually|typically|normally|generally|always|often|regularly|mostly)";
     let patterns = [
-        format!("what {MAY} * {USUALLY} do *"),
-        format!("what {MAY} * {USUALLY} do"),
-        format!("what {MAY} * do {USUALLY} *"),
-        format!("what {MAY} * do (every|each) *"),
+        format!("what {MODAL_VERBS} * {HABIT_ADVERBS} do *"),
+        format!("what {MODAL_VERBS} * {HABIT_ADVERBS} do"),
+        format!("what {MODAL_VERBS} * do {HABIT_ADVERBS} *"),
+        format!("what {MODAL_VERBS} * do (every|each) *"),
         format!(
-            "what {BE} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors) *"
+            "what {BE_FORMS} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors) *"
         ),
         format!(
-            "what {BE} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors)"
+            "what {BE_FORMS} * 's [usual|daily|typical|regular] (routine|routines|habit|habits|behaviour|behavior|behaviours|behaviors)"
         ),
-        format!("what {BE} * 's (morning|evening|afternoon|night|weekend) (routine|routines|habit|habits)"),
-        format!("(what|which) (habits|routines) {MAY} * have"),
-        format!("what {BE} * {USUALLY} (doing|up) [to] *"),
+        format!("what {BE_FORMS} * 's (morning|evening|afternoon|night|weekend) (routine|routines|habit|habits)"),
+        format!("(what|which) (habits|routines) {MODAL_VERBS} * have"),
+        format!("what {BE_FORMS} * {HABIT_ADVERBS} (doing|up) [to] *"),
     ];
     let (number, found) =
-        patterns.iter().enumerate().find_map(|(number, pattern)| Some((number, captures(pattern, clause)?)))?;
+        patterns.iter().enumerate().find_map(|(number, pattern)| Some((number, match_pattern(pattern, clause)?)))?;
     let rest = if number == 6 { clause } else { found.get(1).copied().unwrap_or(&[]) };
     // "What does Anna usually do when the bell rings?" asks for something else.
-    let daytime = daytime(rest);
+    let daytime = parse_daytime(rest);
     if !rest.is_empty() && daytime.is_none() {
         return None;
     }
     Some((ProcedureQuestion::Habits(daytime), None, Some(found[0]), None))
 }
 
-fn daytime(words: &[String]) -> Option<Daytime> {
-    if let Some(clock) = clock(words) {
+fn parse_daytime(words: &[String]) -> Option<Daytime> {
+    if let Some(clock) = parse_clock(words) {
         return Some(Daytime::Clock(clock));
     }
-    const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     words.iter().find_map(|word| {
         let word = word.strip_suffix('s').unwrap_or(word);
         Some(match word {
@@ -177,13 +186,13 @@ fn daytime(words: &[String]) -> Option<Daytime> {
             "evening" | "dinner" => Daytime::Evening,
             "night" => Daytime::Night,
             "weekend" => Daytime::Weekend,
-            day => Daytime::Weekday(DAYS.iter().position(|other| *other == day)? as i8),
+            day => Daytime::Weekday(WEEKDAYS.iter().position(|other| *other == day)? as i8),
         })
     })
 }
 
-/// "At four in the afternoon", "around 16:30": minutes of the day.
-fn clock(words: &[String]) -> Option<i32> {
+/// Parses a clock time: "at four in the afternoon", "around 16:30". Returns minutes of the day.
+fn parse_clock(words: &[String]) -> Option<i32> {
     let at = words.iter().position(|word| matches!(word.as_str(), "at" | "around" | "about"))?;
     let word = words.get(at + 1)?;
     let hour: i32 = word
@@ -191,31 +200,32 @@ fn clock(words: &[String]) -> Option<i32> {
         .trim_end_matches("pm")
         .parse()
         .ok()
-        .or_else(|| count(std::slice::from_ref(word)).and_then(|hour| i32::try_from(hour).ok()))?;
+        .or_else(|| parse_count(std::slice::from_ref(word)).and_then(|hour| i32::try_from(hour).ok()))?;
     let late = word.ends_with("pm") || words.iter().any(|word| matches!(word.as_str(), "pm" | "afternoon" | "evening"));
     let hour = if late && hour < 12 { hour + 12 } else { hour };
     (0..24).contains(&hour).then_some(hour * 60)
 }
 
-fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
-    const WHILE: &str = "(to|for|in|of|when|while|with)";
-    let with_person = [format!("what {MAY} * do next {WHILE} *"), format!("what {MAY} * do (now|next)")];
+fn parse_next<'a>(find: &PatternMatcher<'a>) -> Option<ParsedParts<'a>> {
+    const WHILE_WORDS: &str = "(to|for|in|of|when|while|with)";
+    let with_person =
+        [format!("what {MODAL_VERBS} * do next {WHILE_WORDS} *"), format!("what {MODAL_VERBS} * do (now|next)")];
     if let Some(found) = find(&with_person) {
         return Some((ProcedureQuestion::Next, found.get(1).copied(), Some(found[0]), None));
     }
     let after = [
         "what (comes|is|happens|follows) [next] (after|once) * (when|while) *".to_owned(),
-        format!("what (comes|is|happens|follows) [next] (after|once) * {WHILE} *"),
-        format!("what {MAY} {ANYBODY} do [next] (after|once) * {WHILE} *"),
+        format!("what (comes|is|happens|follows) [next] (after|once) * {WHILE_WORDS} *"),
+        format!("what {MODAL_VERBS} {INDEFINITE_ACTORS} do [next] (after|once) * {WHILE_WORDS} *"),
         "what (comes|is|happens|follows) next after *".to_owned(),
     ];
     if let Some(found) = find(&after) {
         return Some((ProcedureQuestion::Next, found.get(1).copied(), None, Some(found[0])));
     }
     let plain = [
-        format!("what (is|comes|follows) [the|my|our] next [step] {WHILE} *"),
-        format!("which step (is|comes) next {WHILE} *"),
-        format!("what is the next step {WHILE} *"),
+        format!("what (is|comes|follows) [the|my|our] next [step] {WHILE_WORDS} *"),
+        format!("which step (is|comes) next {WHILE_WORDS} *"),
+        format!("what is the next step {WHILE_WORDS} *"),
     ];
     if let Some(found) = find(&plain) {
         return Some((ProcedureQuestion::Next, Some(found[0]), None, None));
@@ -225,40 +235,40 @@ fn next<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
     find(&bare.map(str::to_owned)).map(|_| (ProcedureQuestion::Next, None, None, None))
 }
 
-fn missing<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
-    const DONE: &str = "[to] [do|be] [done]";
+fn parse_missing<'a>(find: &PatternMatcher<'a>) -> Option<ParsedParts<'a>> {
+    const DONE_WORDS: &str = "[to] [do|be] [done]";
     let with_goal = [
-        format!("(what|which) [steps|things] {MAY} * still (need|miss|lack|require) (for|to) *"),
-        format!("(what|which) [steps|things] {MAY} * still (have|need) to do (for|to) *"),
-        format!("what else {MAY} * (need|have) [to] [do] (for|to) *"),
+        format!("(what|which) [steps|things] {MODAL_VERBS} * still (need|miss|lack|require) (for|to) *"),
+        format!("(what|which) [steps|things] {MODAL_VERBS} * still (have|need) to do (for|to) *"),
+        format!("what else {MODAL_VERBS} * (need|have) [to] [do] (for|to) *"),
     ];
     if let Some(found) = find(&with_goal) {
         return Some((ProcedureQuestion::Missing, Some(found[1]), Some(found[0]), None));
     }
     let impersonal = [
         format!(
-            "(what|which) [steps|things] {BE} [still|yet] (missing|left|open|needed|lacking) {DONE} (for|to|of|in) *"
+            "(what|which) [steps|things] {BE_FORMS} [still|yet] (missing|left|open|needed|lacking) {DONE_WORDS} (for|to|of|in) *"
         ),
-        format!("what (remains|is) [still] {DONE} (for|to) *"),
+        format!("what (remains|is) [still] {DONE_WORDS} (for|to) *"),
     ];
     if let Some(found) = find(&impersonal) {
         return Some((ProcedureQuestion::Missing, Some(found[0]), None, None));
     }
     let bare = [
-        format!("(what|which) [steps|things] {MAY} * still (need|miss|lack|have) [to] [do]"),
-        format!("(what|which) [steps] {BE} [still] (missing|left|open) {DONE}"),
+        format!("(what|which) [steps|things] {MODAL_VERBS} * still (need|miss|lack|have) [to] [do]"),
+        format!("(what|which) [steps] {BE_FORMS} [still] (missing|left|open) {DONE_WORDS}"),
     ];
     find(&bare).map(|found| (ProcedureQuestion::Missing, None, found.first().copied(), None))
 }
 
-fn ways<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
+fn parse_ways<'a>(find: &PatternMatcher<'a>) -> Option<ParsedParts<'a>> {
     let patterns = [
-        format!("how {MAY} {ANYBODY} [still|best|nevertheless] *"),
+        format!("how {MODAL_VERBS} {INDEFINITE_ACTORS} [still|best|nevertheless] *"),
         "how to *".to_owned(),
         "how else (can|could|do) (i|we|you|one) *".to_owned(),
-        format!("what {BE} the (steps|instructions|procedure|recipe|way|ways) (to|for|of) *"),
+        format!("what {BE_FORMS} the (steps|instructions|procedure|recipe|way|ways) (to|for|of) *"),
         "(what|which) steps (do|does|are) * (take|needed|necessary|required|involved) (to|for|in) *".to_owned(),
-        format!("what {MAY} {ANYBODY} (need|have) to do (to|for) *"),
+        format!("what {MODAL_VERBS} {INDEFINITE_ACTORS} (need|have) to do (to|for) *"),
         "is there [a|any|another] [other] way (to|of) *".to_owned(),
         "(can|could) (i|we|you|one) [still] *".to_owned(),
         "[the] (recipe|instructions|procedure|steps) (for|to|of) *".to_owned(),
@@ -267,8 +277,8 @@ fn ways<'a>(find: &Find<'a>) -> Option<Parts<'a>> {
     Some((ProcedureQuestion::Ways, found.last().copied(), None, None))
 }
 
-/// The clause without what only makes it polite.
-fn polite(clause: &[String]) -> &[String] {
+/// Returns the clause without its polite phrases.
+fn without_politeness(clause: &[String]) -> &[String] {
     let polite = [
         "please", "and", "so", "then", "ok", "okay", "hey", "well", "now", "tell", "show", "explain", "me", "us", "to",
         "robot",
@@ -277,121 +287,23 @@ fn polite(clause: &[String]) -> &[String] {
     &clause[from..]
 }
 
-/// A person's name; words that stand for anybody are none.
-fn name(words: &[String]) -> Option<String> {
+/// Returns a person's name. Returns `None` for indefinite pronouns.
+fn person_name(words: &[String]) -> Option<String> {
     let anybody = ["i", "you", "we", "one", "people", "somebody", "someone", "they", "he", "she", "it", "everybody"];
     match words {
         // "I", and "I have to" where the verb was not read.
         [word, ..] if anybody.contains(&word.as_str()) => None,
-        [article, rest @ ..] if article == "the" => Some(text(rest)),
-        words => Some(text(words)),
+        [article, rest @ ..] if article == "the" => Some(join_words(rest)),
+        words => Some(join_words(words)),
     }
-}
-
-/// Words that begin a condition.
-const MARKS: [&str; 16] = [
-    "without", "using", "with", "instead", "avoiding", "except", "rather", "if", "when", "because", "since", "only",
-    "but", "although", "though", "in",
-];
-
-impl Understood {
-    /// Takes the conditions out of the goal's words.
-    fn conditions_of(&mut self, words: &[String]) {
-        let mut rest = words;
-        let end = next_mark(rest, 0);
-        let (goal, mut tail) = rest.split_at(end);
-        self.goal = (!goal.is_empty()).then(|| text(goal));
-        while !tail.is_empty() {
-            let end = next_mark(tail, 1);
-            let segment;
-            (segment, rest) = tail.split_at(end);
-            self.condition(segment);
-            tail = rest;
-        }
-    }
-
-    /// One condition, from its mark to the next one.
-    fn condition(&mut self, words: &[String]) {
-        let found = |pattern: &str| captures(pattern, words).map(|found| found[0]);
-        let steps = |pattern: &str| found(pattern).and_then(count);
-        if let Some(most) = steps("in [at|no] [most|more] [than] * (steps|step)")
-            .or_else(|| steps("with [at|no] [most|more] [than] * (steps|step)"))
-            .or_else(|| steps("in (less|fewer) than * (steps|step)").map(|most| most.saturating_sub(1)))
-        {
-            self.max_steps = Some(most);
-        } else if let Some(parts) = captures("with * before *", words) {
-            self.before.push((text(parts[0]), text(parts[1])));
-        } else if let Some(parts) = captures("with * after *", words) {
-            self.before.push((text(parts[1]), text(parts[0])));
-        } else if let Some(things) = found("(without|avoiding|except) [using|having|for|with|any|a|an|the] *")
-            .or_else(|| found("but (no|not|without) [using|with|a|an|the] *"))
-            .or_else(|| found("instead of [using|with|a|an|the] *"))
-            .or_else(|| found("rather than [using|with|a|an|the] *"))
-        {
-            self.without.extend(list(things));
-        } else if let Some(things) = found("[only|but|with] (using|with|only) [only|just|a|an|the|some] *") {
-            self.with.extend(list(things));
-        } else if let Some(Claim::Lacking(thing)) = claim(words) {
-            self.lacking.push(thing);
-        } else if let (Some(goal), false) = (&mut self.goal, words.first().is_some_and(|word| word == "if")) {
-            // No condition after all: "put the book in the shelf".
-            goal.push(' ');
-            goal.push_str(&text(words));
-        }
-    }
-
-    /// A clause beside the question: what is not to be had, what is done.
-    fn remark(&mut self, clause: &[String]) {
-        if let Some(found) = first(&["[but] (without|avoiding) [using|a|an|the] *"], clause) {
-            self.without.extend(list(found[0]));
-        } else if let Some(Claim::Lacking(thing)) = claim(clause) {
-            self.lacking.push(thing);
-        } else if let Some(found) = first(&["* (have|has) [already|just] *", "* already *"], polite(clause)) {
-            if !clause.iter().any(|word| matches!(word.as_str(), "not" | "never" | "no")) {
-                self.done.extend(list(found[1]));
-            }
-        } else if MARKS.contains(&clause[0].as_str()) {
-            self.condition(clause);
-        } else {
-            self.context.push(text(clause));
-        }
-    }
-}
-
-/// Where the next mark of a condition stands, from `from` on. Marks in a row ("but only with") are one.
-fn next_mark(words: &[String], from: usize) -> usize {
-    let is_mark = |word: &String| MARKS.contains(&word.as_str());
-    let begin = if from == 0 { 0 } else { words.iter().take_while(|word| is_mark(word)).count() };
-    words.iter().skip(begin).position(is_mark).map_or(words.len(), |at| begin + at)
-}
-
-/// The items of "the kettle and the spoon or cups".
-fn list(words: &[String]) -> Vec<String> {
-    let items = words.split(|word| matches!(word.as_str(), "and" | "or" | "nor" | "then"));
-    let articles = ["the", "a", "an", "any", "some", "my", "our", "using", "with", "have", "has", "i", "we", "already"];
-    items
-        .map(|item| {
-            let from = item.iter().take_while(|word| articles.contains(&word.as_str())).count();
-            text(&item[from..])
-        })
-        .filter(|item| !item.is_empty())
-        .collect()
-}
-
-/// A number in digits or as a word up to twelve.
-fn count(words: &[String]) -> Option<usize> {
-    const NUMBERS: [&str; 12] =
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-    let [word] = words else { return None };
-    word.parse().ok().or_else(|| NUMBERS.iter().position(|number| number == word).map(|place| place + 1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(question: &str) -> Understood {
-        understand(question).unwrap_or_else(|| panic!("not understood: {question}"))
+    fn read(question: &str) -> ParsedProcedureQuestion {
+        parse_procedure_question(question).unwrap_or_else(|| panic!("not understood: {question}"))
     }
 
     #[test]
@@ -492,7 +404,7 @@ mod tests {
             "Where are my keys?",
             "",
         ] {
-            assert_eq!(understand(question), None, "{question}");
+            assert_eq!(parse_procedure_question(question), None, "{question}");
         }
     }
 }

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::home::{Home, Row, home};
-use crate::language::english::question::understand;
+use crate::language::english::question::parse_question;
 use crate::language::english::syntax::parse;
 use crate::recall::answer;
-use crate::recall::reading::Reading;
+use crate::recall::reading::ParsedEvent;
 use crate::{Kind, Query, QueryError};
 
 const EVENTS: &[Row] = &[
@@ -118,11 +118,11 @@ fn any_text() -> impl Strategy<Value = String> {
 
 /// Reads a text in every way that recall does and asks it.
 fn ask(home: &Home, text: &str, options: Vec<String>) -> Result<(), TestCaseError> {
-    drop(understand(text, &[]));
+    drop(parse_question(text, &[]));
     drop(parse(text, &[]));
     let mut event = home.events[0].clone();
     event.text = text.to_owned();
-    let reading = Reading::of(event, crate::recall::Reader::zone(home));
+    let reading = ParsedEvent::parse(event, crate::recall::Reader::zone(home));
     drop((reading.places(), reading.quantities()));
     match answer(&Query { question: text.to_owned(), options, trace: true, ..Query::default() }, home) {
         Ok(answer) => {

@@ -2,20 +2,20 @@
 
 use super::contract::MORNING;
 use super::home::home;
-use crate::recall::candidate::{Candidate, Layer, Signals, Value};
-use crate::recall::decision::{Decision, decide};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::decision::{AnswerDecision, decide};
 use crate::recall::question::Question;
 use crate::recall::reader::Reader;
 use crate::{Ablation, Intent, Query, TraceStep};
 
-fn candidate(layer: Layer, text: &str, value: Value, confidence: f32) -> Candidate {
+fn candidate(layer: Layer, text: &str, value: CandidateValue, confidence: f32) -> Candidate {
     let signals = Signals { fits: 1.0, ..Signals::default() };
     let evidence = Vec::new();
     Candidate { layer, text: text.into(), value, evidence, signals, confidence, reason: "it was told".into() }
 }
 
 fn text(layer: Layer, text: &str, confidence: f32) -> Candidate {
-    candidate(layer, text, Value::Text(text.into()), confidence)
+    candidate(layer, text, CandidateValue::Text(text.into()), confidence)
 }
 
 fn quotation(text_: &str, confidence: f32) -> Candidate {
@@ -27,12 +27,12 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let home = home(MORNING);
     let query = Query { question: "Who walks the dog?".into(), ablation, ..Query::default() };
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
-    let question = Question::of(&query, now, home.search(), None);
+    let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
     let decision = decide(&question, candidates, Intent::Factual, &mut trace);
     let decision = match decision {
-        Decision::Answered(best) => Ok(best),
-        Decision::None { reason, .. } => Err(reason),
+        AnswerDecision::Answered(best) => Ok(best),
+        AnswerDecision::None { reason, .. } => Err(reason),
     };
     (decision, trace)
 }
@@ -72,7 +72,7 @@ fn two_that_agree_are_better_supported_than_one_that_does_not() {
 #[test]
 fn numbers_of_one_thing_exclude_each_other() {
     let number = |layer, number: f64, confidence| {
-        candidate(layer, &number.to_string(), Value::Number(number, "egg".into()), confidence)
+        candidate(layer, &number.to_string(), CandidateValue::Number(number, "egg".into()), confidence)
     };
     let (decision, trace) =
         decided(vec![number(Layer::Facts, 4.0, 0.8), number(Layer::Episodes, 6.0, 0.8)], Ablation::default());

@@ -82,7 +82,7 @@ fn values(path: &Path) -> Vec<serde_json::Value> {
     serde_json::Deserializer::from_str(&text).into_iter().map(|value| value.unwrap()).collect()
 }
 
-/// Whether `word` never stands without a capital in `questions`.
+/// Returns whether `word` never stands without a capital in `questions`.
 fn is_name_in(word: &str, questions: &BTreeSet<String>) -> bool {
     let texts = questions.iter().flat_map(|question| question.split(|c: char| !c.is_ascii_alphabetic()));
     texts.filter(|text| text.eq_ignore_ascii_case(word)).all(|text| text.starts_with(|c: char| c.is_ascii_uppercase()))

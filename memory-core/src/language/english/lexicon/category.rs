@@ -1,4 +1,4 @@
-//! What field of meaning a sense belongs to: WordNet's lexicographer files.
+//! Semantic categories of senses: the lexicographer files of WordNet.
 
 use super::part_of_speech::PartOfSpeech;
 
@@ -109,12 +109,12 @@ impl Category {
     ];
 
     /// `file` is below [`Self::COUNT`]; the table's reader checks that.
-    pub(super) fn of_file(file: u8) -> Self {
+    pub(super) fn from_file(file: u8) -> Self {
         Self::ALL[usize::from(file)]
     }
 
     /// The part of speech of every word of this category.
-    pub(crate) fn part(self) -> PartOfSpeech {
+    pub(crate) fn part_of_speech(self) -> PartOfSpeech {
         match self {
             Self::AnyAdjective | Self::RelationalAdjective | Self::ParticipialAdjective => PartOfSpeech::Adjective,
             Self::AnyAdverb => PartOfSpeech::Adverb,

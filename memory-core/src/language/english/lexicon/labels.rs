@@ -1,9 +1,9 @@
-//! What the labels of encoders are: "dining table", "Acoustic guitar", "Typing".
+//! Classes of encoder labels: "dining table", "Acoustic guitar", "Typing".
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::morphology::{candidates, lemma};
+use super::morphology::{lemma, lemma_candidates};
 use super::part_of_speech::PartOfSpeech;
 use super::relations::{is_a, is_a_as};
 
@@ -13,19 +13,19 @@ use super::relations::{is_a, is_a_as};
 /// it that the table knows ("sports ball" is a ball), and a label in "-ing" also as its verb ("Typing" is writing).
 /// Every word that is left out counts as a step.
 pub(crate) fn label_is_a(label: &str, class: &str) -> Option<u8> {
-    phrases(label).filter_map(|phrase| phrase_is_a(phrase, class)).min()
+    label_names(label).filter_map(|phrase| phrase_is_a(phrase, class)).min()
 }
 
 /// As [`label_is_a`], for a class of the sound encoder, which is also of its family in AudioSet's ontology: the sound "thunder" is
 /// weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
 pub(crate) fn sound_is_a(label: &str, class: &str) -> Option<u8> {
-    let families = families().get(label.trim().replace('_', " ").to_lowercase().as_str());
+    let families = sound_families().get(label.trim().replace('_', " ").to_lowercase().as_str());
     let by_family = families.into_iter().flatten().filter_map(|family| is_a(family, class)).map(|steps| steps + 1);
     by_family.chain(label_is_a(label, class)).min()
 }
 
-/// The families of each class of sounds. `sounds.txt` is made by `memory-core/scripts/make-lexicon --sounds`.
-fn families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
+/// Returns the families of each class of sounds. `sounds.txt` is made by `memory-core/scripts/make-lexicon --sounds`.
+fn sound_families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
     static FAMILIES: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
         let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (family, classes) in include_str!("sounds.txt").lines().filter_map(|line| line.split_once(": ")) {
@@ -38,8 +38,9 @@ fn families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
     &FAMILIES
 }
 
-/// "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one sound, "crane (bird)" is one with a remark.
-fn phrases(label: &str) -> impl Iterator<Item = &str> {
+/// Returns the names in a label: "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one
+/// sound, "crane (bird)" is one with a remark.
+fn label_names(label: &str) -> impl Iterator<Item = &str> {
     label.split([',', '(', ')', ';']).map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
@@ -47,8 +48,8 @@ fn phrase_is_a(phrase: &str, class: &str) -> Option<u8> {
     let mut rest = phrase;
     let mut left_out = 0_u8;
     loop {
-        if known(rest) {
-            let steps = is_a(rest, class).or_else(|| by_its_verb(rest, class));
+        if is_known_label(rest) {
+            let steps = is_a(rest, class).or_else(|| verb_form_is_a(rest, class));
             return steps.map(|steps| steps.saturating_add(left_out));
         }
         rest = rest.split_once([' ', '_', '-'])?.1;
@@ -56,28 +57,29 @@ fn phrase_is_a(phrase: &str, class: &str) -> Option<u8> {
     }
 }
 
-/// Whether the table has `phrase` as a noun, or as a verb of one word: to "cell phone" somebody does not tell what a cell phone is.
-fn known(phrase: &str) -> bool {
+/// Returns whether the table has `phrase` as a noun, or as a verb of one word. The verb "to cell phone" does not
+/// describe a cell phone.
+fn is_known_label(phrase: &str) -> bool {
     let single = !phrase.contains([' ', '_']);
-    candidates(phrase)
+    lemma_candidates(phrase)
         .iter()
         .any(|found| found.part == PartOfSpeech::Noun || (single && found.part == PartOfSpeech::Verb))
 }
 
-/// Whether the part of `label` that the table knows has any class above it.
+/// Returns whether the known part of `label` has any class.
 #[cfg(test)]
-pub(super) fn has_a_class(label: &str) -> bool {
+pub(super) fn has_class(label: &str) -> bool {
     let table = super::table::table();
-    phrases(label).any(|phrase| {
+    label_names(label).any(|phrase| {
         let ends = std::iter::successors(Some(phrase), |rest| Some(rest.split_once([' ', '_', '-'])?.1));
-        ends.filter(|rest| known(rest)).flat_map(candidates).any(|found| {
+        ends.filter(|rest| is_known_label(rest)).flat_map(lemma_candidates).any(|found| {
             let mut senses = table.senses_as(found.lemma, found.part);
             senses.any(|sense| !table.parents(table.sense(sense).synset).is_empty())
         })
     })
 }
 
-fn by_its_verb(word: &str, class: &str) -> Option<u8> {
+fn verb_form_is_a(word: &str, class: &str) -> Option<u8> {
     let verb = lemma(word, PartOfSpeech::Verb)?;
     is_a_as(verb, class, PartOfSpeech::Verb)
 }

@@ -1,10 +1,10 @@
-//! What was looked up before: the table never changes, so neither does what it says of a word.
+//! A cache of look-ups. The table never changes, so results stay valid.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Results by key, for one thread. When it is full it is emptied: what is asked for again comes back.
+/// Results by key, for one thread. A full cache is cleared.
 pub(crate) struct Memo<K, V> {
     known: HashMap<K, V>,
     most: usize,
@@ -15,8 +15,8 @@ impl<K: Hash + Eq, V: Clone> Memo<K, V> {
         Self { known: HashMap::new(), most }
     }
 
-    /// The result for a key; `make` gives one that is not known.
-    pub fn get<Q>(&mut self, key: &Q, make: impl FnOnce() -> V) -> V
+    /// Returns the result for a key, computed by `make` if it is missing.
+    pub fn get_or_insert_with<Q>(&mut self, key: &Q, make: impl FnOnce() -> V) -> V
     where
         K: Borrow<Q> + for<'a> From<&'a Q>,
         Q: Hash + Eq + ?Sized,

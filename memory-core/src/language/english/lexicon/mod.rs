@@ -31,6 +31,6 @@ pub(crate) use labels::{label_is_a, sound_is_a};
 pub(crate) use memo::Memo;
 pub(crate) use morphology::{frequency, lemma, lemmas, parts_of_speech};
 pub(crate) use opposites::{are_opposites, opposites};
-pub(crate) use part_of_speech::{PartOfSpeech, Parts};
+pub(crate) use part_of_speech::{PartOfSpeech, PartShares};
 pub(crate) use relations::{categories, category, is_a, is_a_as, synonyms};
 pub(crate) use similarity::{is_kind_of, similarity};

@@ -1,14 +1,13 @@
-//! From the word in a text to the lemma in the table: WordNet's morphy (morphy(7WN)), that is irregular forms first, then endings
-//! that are taken off if a lemma is left.
+//! Lemmatisation by WordNet's morphy (morphy(7WN)): irregular forms first, then endings that leave a known lemma.
 
 use std::cell::RefCell;
 
 use super::memo::Memo;
-use super::part_of_speech::{PartOfSpeech, Parts};
+use super::part_of_speech::{PartOfSpeech, PartShares};
 use super::table::{Table, table};
 
-/// Longer than any lemma or form of the table; no look-up of a longer text is tried.
-const LONGEST_WORD: usize = 64;
+/// Maximum length of a word, in bytes. No lemma or form of the table is longer.
+const MAX_WORD_BYTES: usize = 64;
 
 /// An ending, what stands for it in the lemma, and the share of a lemma's uses that have this form. The shares are coarse: a noun is
 /// in the singular about two times of three, a verb in its base form, past or participle most often.
@@ -50,75 +49,76 @@ fn base_share(part: PartOfSpeech) -> f32 {
     }
 }
 
-/// A lemma that a word can be a form of.
+/// A possible lemma of a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Candidate {
+pub(super) struct LemmaCandidate {
     pub(super) part: PartOfSpeech,
     pub(super) lemma: u32,
-    /// How likely it is beside the others of the same word; not a probability.
+    /// Relative likelihood among the candidates of the word; not a probability.
     pub(super) weight: f32,
 }
 
-/// Words whose candidates are kept, by thread: a question compares its own few words with those of up to forty events, again and again.
-const KEPT: usize = 8_192;
+/// Number of words whose candidates are cached, by thread. A question compares its few words with those of up to forty
+/// events.
+const MAX_CACHED_WORDS: usize = 8_192;
 
 thread_local! {
-    static KNOWN: RefCell<Memo<Box<str>, Vec<Candidate>>> = RefCell::new(Memo::new(KEPT));
+    static CANDIDATE_CACHE: RefCell<Memo<Box<str>, Vec<LemmaCandidate>>> = RefCell::new(Memo::new(MAX_CACHED_WORDS));
 }
 
-/// Everything that `word` can be a form of, in the order of the parts of speech, the likeliest first within each.
-pub(super) fn candidates(word: &str) -> Vec<Candidate> {
+/// Returns all possible lemmas of `word`, by part of speech, the most likely first within each.
+pub(super) fn lemma_candidates(word: &str) -> Vec<LemmaCandidate> {
     let word = word.trim();
-    if word.is_empty() || word.len() > LONGEST_WORD {
+    if word.is_empty() || word.len() > MAX_WORD_BYTES {
         return Vec::new();
     }
-    KNOWN.with_borrow_mut(|known| known.get(word, || look_up(word)))
+    CANDIDATE_CACHE.with_borrow_mut(|known| known.get_or_insert_with(word, || find_candidates(word)))
 }
 
-fn look_up(word: &str) -> Vec<Candidate> {
+fn find_candidates(word: &str) -> Vec<LemmaCandidate> {
     let mut found = Vec::new();
-    single(word, &mut found);
+    add_single_word_candidates(word, &mut found);
     if word.contains([' ', '_']) {
-        phrase(word, &mut found);
+        add_phrase_candidates(word, &mut found);
     }
     if found.is_empty() && word.contains('-') {
         let spaced = word.replace('-', " ");
-        single(&spaced, &mut found);
+        add_single_word_candidates(&spaced, &mut found);
         if found.is_empty() {
-            single(&word.replace('-', ""), &mut found);
+            add_single_word_candidates(&word.replace('-', ""), &mut found);
         }
     }
     if let Some(owner) = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).or_else(|| word.strip_suffix('\''))
         && found.is_empty()
     {
-        single(owner, &mut found);
+        add_single_word_candidates(owner, &mut found);
         found.retain(|candidate| candidate.part == PartOfSpeech::Noun);
     }
     found.sort_by(|a, b| a.part.cmp(&b.part).then(b.weight.total_cmp(&a.weight)));
     found
 }
 
-/// Senses of an untagged lemma count a little, or it would have no share at all.
-pub(super) fn uses(table: &Table, lemma: u32, part: PartOfSpeech) -> f32 {
+/// Returns the number of uses of a lemma. Senses of an untagged lemma count a little, so that it has a share.
+pub(super) fn usage_count(table: &Table, lemma: u32, part: PartOfSpeech) -> f32 {
     table.senses_as(lemma, part).map(|sense| f32::from(table.sense(sense).count) + 0.3).sum()
 }
 
-fn add(found: &mut Vec<Candidate>, part: PartOfSpeech, lemma: u32, share: f32) {
-    let weight = uses(table(), lemma, part) * share;
+fn add_candidate(found: &mut Vec<LemmaCandidate>, part: PartOfSpeech, lemma: u32, share: f32) {
+    let weight = usage_count(table(), lemma, part) * share;
     if weight > 0.0 && !found.iter().any(|other| other.part == part && other.lemma == lemma) {
-        found.push(Candidate { part, lemma, weight });
+        found.push(LemmaCandidate { part, lemma, weight });
     }
 }
 
-fn single(word: &str, found: &mut Vec<Candidate>) {
+fn add_single_word_candidates(word: &str, found: &mut Vec<LemmaCandidate>) {
     let table = table();
     if let Some(lemma) = table.find(word) {
-        PartOfSpeech::ALL.into_iter().for_each(|part| add(found, part, lemma, base_share(part)));
+        PartOfSpeech::ALL.into_iter().for_each(|part| add_candidate(found, part, lemma, base_share(part)));
     }
     let mut irregular = [false; 4];
     for (part, lemma) in table.irregular(word) {
         irregular[part as usize] = true;
-        add(found, part, lemma, IRREGULAR_SHARE);
+        add_candidate(found, part, lemma, IRREGULAR_SHARE);
     }
     for (part, ending, instead, share) in ENDINGS {
         if irregular[*part as usize] {
@@ -128,7 +128,7 @@ fn single(word: &str, found: &mut Vec<Candidate>) {
         let lemma = if instead.is_empty() { table.find(stem) } else { table.find(&format!("{stem}{instead}")) };
         let lemma = lemma.or_else(|| undoubled(stem, ending).and_then(|stem| table.find(stem)));
         if let Some(lemma) = lemma {
-            add(found, *part, lemma, *share);
+            add_candidate(found, *part, lemma, *share);
         }
     }
 }
@@ -141,31 +141,32 @@ fn without_ending<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
     (plausible && tail.eq_ignore_ascii_case(ending)).then_some(stem)
 }
 
-/// "stopp" before "-ing" is "stop".
+/// Returns a stem without its doubled consonant: "stop" of "stopp" before "-ing".
 fn undoubled<'a>(stem: &'a str, ending: &str) -> Option<&'a str> {
     let doubles = matches!(ending, "ed" | "ing" | "er" | "est");
     let [.., a, b] = stem.as_bytes() else { return None };
     (doubles && a == b && a.is_ascii_alphabetic() && stem.len() > 3).then(|| &stem[..stem.len() - 1])
 }
 
-/// Verbs of several words are inflected in the first ("picked up"), nouns in the last ("washing machines").
-fn phrase(word: &str, found: &mut Vec<Candidate>) {
+/// Adds the candidates of a phrase. Verb phrases inflect the first word ("picked up"), noun phrases the last ("washing
+/// machines").
+fn add_phrase_candidates(word: &str, found: &mut Vec<LemmaCandidate>) {
     let table = table();
     if let Some((first, rest)) = word.split_once([' ', '_']) {
         let mut inner = Vec::new();
-        single(first, &mut inner);
+        add_single_word_candidates(first, &mut inner);
         for candidate in inner.iter().filter(|candidate| candidate.part == PartOfSpeech::Verb) {
             if let Some(lemma) = table.find(&format!("{} {rest}", table.lemma(candidate.lemma))) {
-                add(found, PartOfSpeech::Verb, lemma, IRREGULAR_SHARE);
+                add_candidate(found, PartOfSpeech::Verb, lemma, IRREGULAR_SHARE);
             }
         }
     }
     if let Some((before, last)) = word.rsplit_once([' ', '_']) {
         let mut inner = Vec::new();
-        single(last, &mut inner);
+        add_single_word_candidates(last, &mut inner);
         for candidate in inner.iter().filter(|candidate| candidate.part == PartOfSpeech::Noun) {
             if let Some(lemma) = table.find(&format!("{before} {}", table.lemma(candidate.lemma))) {
-                add(found, PartOfSpeech::Noun, lemma, 0.3);
+                add_candidate(found, PartOfSpeech::Noun, lemma, 0.3);
             }
         }
     }
@@ -175,23 +176,23 @@ fn phrase(word: &str, found: &mut Vec<Candidate>) {
 ///
 /// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare homographs
 /// ("in" the unit); see [`PartOfSpeech`].
-pub(crate) fn parts_of_speech(word: &str) -> Parts {
+pub(crate) fn parts_of_speech(word: &str) -> PartShares {
     let mut weights = [0.0; 4];
-    for candidate in candidates(word) {
+    for candidate in lemma_candidates(word) {
         weights[candidate.part as usize] += candidate.weight;
     }
-    Parts::from_weights(weights)
+    PartShares::from_weights(weights)
 }
 
 /// The likeliest lemma of `word` as `part`: "mice" is "mouse", "ran" is "run", "washing machines" is "washing machine".
 pub(crate) fn lemma(word: &str, part: PartOfSpeech) -> Option<&'static str> {
-    let found = candidates(word);
+    let found = lemma_candidates(word);
     found.iter().find(|candidate| candidate.part == part).map(|candidate| table().lemma(candidate.lemma))
 }
 
 /// All lemmas of `word` with their parts of speech, the likeliest first: "saw" is the verb "see", the noun "saw" and the verb "saw".
 pub(crate) fn lemmas(word: &str) -> Vec<(&'static str, PartOfSpeech)> {
-    let mut found = candidates(word);
+    let mut found = lemma_candidates(word);
     found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     found.iter().map(|candidate| (table().lemma(candidate.lemma), candidate.part)).collect()
 }
@@ -200,7 +201,7 @@ pub(crate) fn lemmas(word: &str) -> Vec<(&'static str, PartOfSpeech)> {
 /// an unknown one. The concordance has 230,000 tagged words, so that many an everyday word has 1.
 pub(crate) fn frequency(word: &str) -> u32 {
     let table = table();
-    let mut lemmas: Vec<_> = candidates(word).iter().map(|candidate| candidate.lemma).collect();
+    let mut lemmas: Vec<_> = lemma_candidates(word).iter().map(|candidate| candidate.lemma).collect();
     lemmas.sort_unstable();
     lemmas.dedup();
     let counted: u32 =

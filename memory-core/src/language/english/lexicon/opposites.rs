@@ -1,15 +1,15 @@
 //! Words with opposite meanings.
 
-use super::morphology::candidates;
+use super::morphology::lemma_candidates;
 use super::part_of_speech::PartOfSpeech;
 use super::relations::first_senses;
 use super::table::{Table, table};
 
-const SENSES: usize = 3;
+const MAX_SENSES: usize = 3;
 
 /// Senses that are opposite to `sense`: those that WordNet names; where it names none, those of words with the same meaning ("purchase"
 /// through "buy"), and for an adjective those of the one that it is like ("huge" through "large").
-fn direct(table: &Table, sense: u32) -> Vec<u32> {
+fn direct_opposites(table: &Table, sense: u32) -> Vec<u32> {
     let named = table.opposites(sense);
     if !named.is_empty() {
         return named.to_vec();
@@ -30,12 +30,12 @@ fn direct(table: &Table, sense: u32) -> Vec<u32> {
 pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     let table = table();
     let mut found: Vec<u32> = Vec::new();
-    for part in parts(word) {
-        for (sense, _) in first_senses(table, word, part, SENSES) {
-            let mut here = direct(table, sense);
+    for part in parts_of_speech_of(word) {
+        for (sense, _) in first_senses(table, word, part, MAX_SENSES) {
+            let mut here = direct_opposites(table, sense);
             if here.is_empty() {
-                let derived = table.derivations(sense).iter().filter(|derived| may_stand_for(part, table, **derived));
-                here = derived.flat_map(|derived| direct(table, *derived)).collect();
+                let derived = table.derivations(sense).iter().filter(|derived| can_replace(part, table, **derived));
+                here = derived.flat_map(|derived| direct_opposites(table, *derived)).collect();
             }
             for lemma in here.into_iter().map(|sense| table.lemma_of(sense)) {
                 if !found.contains(&lemma) {
@@ -47,18 +47,19 @@ pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     found.into_iter().map(|lemma| table.lemma(lemma)).collect()
 }
 
-/// Whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
+/// Returns whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
 pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     let one_way = |a: &str, b: &str| {
-        let others = candidates(b);
+        let others = lemma_candidates(b);
         let table = table();
         opposites(a).iter().any(|opposite| others.iter().any(|other| table.lemma(other.lemma) == *opposite))
     };
     one_way(a, b) || one_way(b, a)
 }
 
-/// An adverb stands for its adjective, a noun for its verb or adjective; the other way round "work" would lead to "nonworker".
-fn may_stand_for(part: PartOfSpeech, table: &Table, derived: u32) -> bool {
+/// Returns whether a derived word can stand for its source: an adverb for its adjective, a noun for its verb or
+/// adjective. The other direction would lead from "work" to "nonworker".
+fn can_replace(part: PartOfSpeech, table: &Table, derived: u32) -> bool {
     let other = table.part(table.sense(derived).synset);
     match part {
         PartOfSpeech::Noun | PartOfSpeech::Adverb => matches!(other, PartOfSpeech::Verb | PartOfSpeech::Adjective),
@@ -67,6 +68,6 @@ fn may_stand_for(part: PartOfSpeech, table: &Table, derived: u32) -> bool {
     }
 }
 
-fn parts(word: &str) -> Vec<PartOfSpeech> {
+fn parts_of_speech_of(word: &str) -> Vec<PartOfSpeech> {
     super::morphology::parts_of_speech(word).iter().map(|(part, _)| part).collect()
 }

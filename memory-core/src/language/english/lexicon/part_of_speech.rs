@@ -21,17 +21,17 @@ impl PartOfSpeech {
     }
 
     pub(super) fn of_file(file: u8) -> Self {
-        Category::of_file(file).part()
+        Category::from_file(file).part_of_speech()
     }
 }
 
-/// What parts of speech a word can be, the likeliest first, each with its share of the word's uses in 255ths.
+/// The possible parts of speech of a word, the most likely first, each with its share of the word's uses in 255ths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Parts {
+pub(crate) struct PartShares {
     entries: [Option<(PartOfSpeech, u8)>; 4],
 }
 
-impl Parts {
+impl PartShares {
     /// Shares in proportion to `weights` (in the order of [`PartOfSpeech::ALL`]).
     pub(super) fn from_weights(weights: [f32; 4]) -> Self {
         let total: f32 = weights.iter().sum();
@@ -63,12 +63,12 @@ impl Parts {
         self.iter().find(|(other, _)| *other == part).map_or(0, |(_, share)| share)
     }
 
-    /// Whether the word can be a `part` at all.
+    /// Returns whether the word can be a `part` at all.
     pub(crate) fn can_be(&self, part: PartOfSpeech) -> bool {
         self.share(part) > 0
     }
 
-    /// Whether the word is unknown.
+    /// Returns whether the word is unknown.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries[0].is_none()
     }

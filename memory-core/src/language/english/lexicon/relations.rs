@@ -1,32 +1,35 @@
-//! What is a kind of what, what means the same, and what means the opposite.
+//! Hypernyms, synonyms and categories of words.
 
 use super::category::Category;
-use super::morphology::candidates;
+use super::morphology::lemma_candidates;
 use super::part_of_speech::PartOfSpeech;
 use super::table::{Table, table};
 
-/// How many meanings of a word are looked at.
-const WORD_SENSES: usize = 3;
-/// How many meanings of a class are looked at in any case, and how many if each has a tenth of the uses of the commonest: "sound" has
-/// four that are about equally common, and the third of "drink" is a beverage.
-const CLASS_SENSES: usize = 2;
-const COMMON_CLASS_SENSES: usize = 4;
-const COMMON_SHARE: f32 = 0.1;
-/// A meaning that has less than this share of the uses of the word's commonest one is not looked at, if there are enough uses to tell.
-const LEAST_SHARE: f32 = 0.05;
-const ENOUGH_USES: u16 = 10;
-/// No chain of WordNet is longer.
-const MOST_STEPS: usize = 24;
+/// Maximum number of senses of a word that are used.
+const MAX_WORD_SENSES: usize = 3;
+/// Number of senses of a class that are always used.
+const MIN_CLASS_SENSES: usize = 2;
+/// Maximum number of senses of a class. The further ones need [`MIN_CLASS_SENSE_SHARE`]: "sound" has four about equally
+/// common senses, and the third of "drink" is a beverage.
+const MAX_CLASS_SENSES: usize = 4;
+/// Minimum uses of a further sense of a class, relative to the most common one.
+const MIN_CLASS_SENSE_SHARE: f32 = 0.1;
+/// Minimum uses of a sense relative to the most common one, if there are [`MIN_USES_FOR_SHARE`].
+const MIN_SENSE_SHARE: f32 = 0.05;
+/// Minimum number of uses for a meaningful share.
+const MIN_USES_FOR_SHARE: u16 = 10;
+/// Maximum number of hypernym steps. No chain of WordNet is longer.
+const MAX_HYPERNYM_STEPS: usize = 24;
 
-/// The senses of `word` as `part` that a reader thinks of, at most `most`, with their ranks. The likeliest lemma comes first.
+/// Returns the common senses of `word` as `part`, at most `most`, with their ranks. The most likely lemma comes first.
 pub(super) fn first_senses(table: &Table, word: &str, part: PartOfSpeech, most: usize) -> Vec<(u32, usize)> {
     let mut found: Vec<(u32, usize)> = Vec::new();
     let mut commonest = 0;
-    for candidate in candidates(word).into_iter().filter(|candidate| candidate.part == part) {
+    for candidate in lemma_candidates(word).into_iter().filter(|candidate| candidate.part == part) {
         for (rank, sense) in table.senses_as(candidate.lemma, part).enumerate().take(most) {
             let count = table.sense(sense).count;
             commonest = commonest.max(count);
-            let rare = commonest >= ENOUGH_USES && f32::from(count) < LEAST_SHARE * f32::from(commonest);
+            let rare = commonest >= MIN_USES_FOR_SHARE && f32::from(count) < MIN_SENSE_SHARE * f32::from(commonest);
             if !rare && found.len() < most + 1 {
                 found.push((sense, rank));
             }
@@ -35,12 +38,12 @@ pub(super) fn first_senses(table: &Table, word: &str, part: PartOfSpeech, most: 
     found
 }
 
-/// The synsets that `class` stands for, with their ranks.
+/// Returns the synsets of `class`, with their ranks.
 pub(super) fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> Vec<(u32, usize)> {
     let mut found = Vec::new();
-    for candidate in candidates(class).into_iter().filter(|candidate| candidate.part == part).take(2) {
+    for candidate in lemma_candidates(class).into_iter().filter(|candidate| candidate.part == part).take(2) {
         let senses: Vec<_> = table.senses_as(candidate.lemma, part).map(|sense| table.sense(sense)).collect();
-        let enough = COMMON_SHARE * f32::from(senses.first().map_or(0, |sense| sense.count).max(1));
+        let enough = MIN_CLASS_SENSE_SHARE * f32::from(senses.first().map_or(0, |sense| sense.count).max(1));
         let ranked = senses.iter().enumerate();
         // "Musical instrument" is a full name of what people call an instrument.
         let full = |synset: u32| {
@@ -48,8 +51,8 @@ pub(super) fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> V
             names.any(|name| name.rsplit_once(' ').is_some_and(|(_, head)| head == table.lemma(candidate.lemma)))
         };
         let wanted = ranked.filter(|(rank, sense)| {
-            *rank < CLASS_SENSES
-                || *rank < COMMON_CLASS_SENSES && f32::from(sense.count) >= enough
+            *rank < MIN_CLASS_SENSES
+                || *rank < MAX_CLASS_SENSES && f32::from(sense.count) >= enough
                 || full(sense.synset)
         });
         found.extend(wanted.map(|(rank, sense)| (sense.synset, rank)));
@@ -57,13 +60,13 @@ pub(super) fn class_synsets(table: &Table, class: &str, part: PartOfSpeech) -> V
     found
 }
 
-/// Everything above `synset` with the number of steps, itself first; each once, by its shortest way.
-pub(super) fn above(table: &Table, synset: u32) -> Vec<(u32, u8)> {
+/// Returns all hypernyms of `synset` with their distances, itself first, each once by its shortest path.
+pub(super) fn hypernyms(table: &Table, synset: u32) -> Vec<(u32, u8)> {
     let mut found = vec![(synset, 0_u8)];
     let mut next = 0;
     while let Some((at, steps)) = found.get(next).copied() {
         next += 1;
-        if usize::from(steps) == MOST_STEPS {
+        if usize::from(steps) == MAX_HYPERNYM_STEPS {
             break;
         }
         for parent in table.parents(at) {
@@ -92,8 +95,8 @@ pub(crate) fn is_a_as(word: &str, class: &str, part: PartOfSpeech) -> Option<u8>
         return None;
     }
     let mut best: Option<u8> = None;
-    for (sense, rank) in first_senses(table, word, part, WORD_SENSES) {
-        for (synset, steps) in above(table, table.sense(sense).synset) {
+    for (sense, rank) in first_senses(table, word, part, MAX_WORD_SENSES) {
+        for (synset, steps) in hypernyms(table, table.sense(sense).synset) {
             for (_, class_rank) in classes.iter().filter(|(wanted, _)| *wanted == synset) {
                 let steps = steps.saturating_add((rank + class_rank.min(&1)) as u8);
                 best = Some(best.map_or(steps, |best| best.min(steps)));
@@ -103,18 +106,19 @@ pub(crate) fn is_a_as(word: &str, class: &str, part: PartOfSpeech) -> Option<u8>
     best
 }
 
-/// The field of meaning of the commonest sense of `word` as `part`.
+/// Returns the category of the most common sense of `word` as `part`.
 pub(crate) fn category(word: &str, part: PartOfSpeech) -> Option<Category> {
     let table = table();
     let (sense, _) = *first_senses(table, word, part, 1).first()?;
     Some(table.category(table.sense(sense).synset))
 }
 
-/// The fields of meaning of all senses of `word` as `part`, the commonest first, each with its share of the uses in 255ths.
+/// Returns the categories of all senses of `word` as `part`, the most common first, each with its share of the uses in
+/// 255ths.
 pub(crate) fn categories(word: &str, part: PartOfSpeech) -> Vec<(Category, u8)> {
     let table = table();
     let mut weights: Vec<(Category, f32)> = Vec::new();
-    for candidate in candidates(word).into_iter().filter(|candidate| candidate.part == part) {
+    for candidate in lemma_candidates(word).into_iter().filter(|candidate| candidate.part == part) {
         for sense in table.senses_as(candidate.lemma, part).map(|sense| table.sense(sense)) {
             let (category, weight) = (table.category(sense.synset), f32::from(sense.count) + 0.3);
             match weights.iter_mut().find(|(known, _)| *known == category) {

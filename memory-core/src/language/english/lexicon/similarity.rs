@@ -1,38 +1,41 @@
-//! How alike two words are in meaning.
+//! Similarity of two words in meaning.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::memo::Memo;
-use super::morphology::{Candidate, candidates};
+use super::morphology::{LemmaCandidate, lemma_candidates};
 use super::part_of_speech::PartOfSpeech;
-use super::relations::{above, class_synsets, first_senses};
+use super::relations::{class_synsets, first_senses, hypernyms};
 use super::table::{Table, table};
 
-const SENSES: usize = 3;
-const SYNONYM: f32 = 0.9;
-const DERIVED: f32 = 0.85;
-const DERIVED_FROM_SYNONYM: f32 = 0.8;
-/// A word and its next class, at least, and how much more at most.
-const NEXT_CLASS: f32 = 0.6;
-const NEXT_CLASS_MORE: f32 = 0.1;
-/// The most that a word and a farther class are alike, and the most that two words of one class are.
-const CLASS: f32 = 0.6;
-const SIBLING: f32 = 0.3;
-/// Two words whose class tells less than this about them are not alike at all.
-const LEAST_LIN: f32 = 0.5;
-/// A later meaning of a word counts less.
-const RANK_WEIGHT: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
+const MAX_SENSES: usize = 3;
+const SYNONYM_SIMILARITY: f32 = 0.9;
+const DERIVATION_SIMILARITY: f32 = 0.85;
+const SYNONYM_DERIVATION_SIMILARITY: f32 = 0.8;
+/// Minimum similarity of a word and its direct hypernym.
+const MIN_PARENT_SIMILARITY: f32 = 0.6;
+/// Weight of lin in the similarity of a word and its direct hypernym.
+const PARENT_LIN_WEIGHT: f32 = 0.1;
+/// Weight of lin in the similarity of a word and a farther hypernym.
+const ANCESTOR_LIN_WEIGHT: f32 = 0.6;
+/// Weight of lin in the similarity of two words with a common hypernym.
+const SIBLING_LIN_WEIGHT: f32 = 0.3;
+/// Minimum lin of two similar words.
+const MIN_LIN: f32 = 0.5;
+/// Weight of a sense by its rank.
+const RANK_WEIGHTS: [f32; 4] = [1.0, 0.9, 0.8, 0.7];
 
-/// Pairs whose likeness is kept, by thread, and the longest of them in bytes.
-const KEPT: usize = 16_384;
-const LONGEST_PAIR: usize = 64;
-/// Words whose meanings are kept, by thread.
-const KEPT_MEANINGS: usize = 4_096;
+/// Number of word pairs whose similarity is cached, by thread.
+const MAX_CACHED_PAIRS: usize = 16_384;
+/// Maximum length of a cached pair, in bytes.
+const MAX_CACHED_PAIR_BYTES: usize = 64;
+/// Number of words whose senses are cached, by thread.
+const MAX_CACHED_MEANINGS: usize = 4_096;
 
 thread_local! {
-    static MEANINGS: RefCell<Memo<Box<str>, Meanings>> = RefCell::new(Memo::new(KEPT_MEANINGS));
-    static KNOWN: RefCell<Memo<Box<str>, f32>> = RefCell::new(Memo::new(KEPT));
+    static MEANINGS_CACHE: RefCell<Memo<Box<str>, WordMeanings>> = RefCell::new(Memo::new(MAX_CACHED_MEANINGS));
+    static SIMILARITY_CACHE: RefCell<Memo<Box<str>, f32>> = RefCell::new(Memo::new(MAX_CACHED_PAIRS));
 }
 
 /// How alike `a` and `b` are in meaning, in 0..=1; symmetric, and 0 for unknown words.
@@ -56,32 +59,34 @@ thread_local! {
 /// The first three meanings of each word are compared, and the best pair counts, times 0.9 for each place that a meaning is not the first.
 /// Derivation is looked for among all meanings, because WordNet orders those of the two words differently.
 pub(crate) fn similarity(a: &str, b: &str) -> f32 {
-    if a.len() + b.len() > LONGEST_PAIR {
-        return compare(a, b);
+    if a.len() + b.len() > MAX_CACHED_PAIR_BYTES {
+        return compute_similarity(a, b);
     }
     // A line break, which no word holds, parts the two.
     let (first, second) = if a <= b { (a, b) } else { (b, a) };
     let pair = format!("{first}\n{second}");
-    KNOWN.with_borrow_mut(|known| known.get(pair.as_str(), || compare(first, second)))
+    SIMILARITY_CACHE
+        .with_borrow_mut(|known| known.get_or_insert_with(pair.as_str(), || compute_similarity(first, second)))
 }
 
-/// Whether what `word` commonly means is a kind of what `class` means: a piano is an instrument, and an instrument no piano.
+/// Returns whether the common sense of `word` is a kind of that of `class`: a piano is an instrument, an instrument is
+/// no piano.
 pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
-    if word.len() + class.len() > LONGEST_PAIR {
+    if word.len() + class.len() > MAX_CACHED_PAIR_BYTES {
         return false;
     }
     let table = table();
     let classes = class_synsets(table, class, PartOfSpeech::Noun);
     let is_noun = |sense: u32| table.part(table.sense(sense).synset) == PartOfSpeech::Noun;
-    let kinds = meanings(table, word);
+    let kinds = word_meanings(table, word);
     let mut kinds = kinds.iter().filter(|(sense, rank, _)| *rank == 0 && is_noun(*sense));
     kinds.any(|(_, _, over)| {
         over.iter().any(|(synset, steps)| *steps > 0 && classes.iter().any(|(class, _)| class == synset))
     })
 }
 
-fn compare(a: &str, b: &str) -> f32 {
-    let (of_a, of_b) = (candidates(a), candidates(b));
+fn compute_similarity(a: &str, b: &str) -> f32 {
+    let (of_a, of_b) = (lemma_candidates(a), lemma_candidates(b));
     if of_a.is_empty() || of_b.is_empty() {
         return if a.trim().eq_ignore_ascii_case(b.trim()) && !a.trim().is_empty() { 1.0 } else { 0.0 };
     }
@@ -89,52 +94,52 @@ fn compare(a: &str, b: &str) -> f32 {
         return 1.0;
     }
     let table = table();
-    let mut best = derived(table, &of_a, &of_b).max(derived(table, &of_b, &of_a));
-    let (of_a, of_b) = (meanings(table, a), meanings(table, b));
+    let mut best = derivation_similarity(table, &of_a, &of_b).max(derivation_similarity(table, &of_b, &of_a));
+    let (of_a, of_b) = (word_meanings(table, a), word_meanings(table, b));
     for (x, x_rank, over_x) in of_a.iter() {
         for (y, y_rank, over_y) in of_b.iter() {
-            let weight = RANK_WEIGHT[*x_rank] * RANK_WEIGHT[*y_rank];
-            if weight * SYNONYM > best {
-                best = best.max(weight * of_senses(table, (*x, over_x), (*y, over_y)));
+            let weight = RANK_WEIGHTS[*x_rank] * RANK_WEIGHTS[*y_rank];
+            if weight * SYNONYM_SIMILARITY > best {
+                best = best.max(weight * sense_similarity(table, (*x, over_x), (*y, over_y)));
             }
         }
     }
     best
 }
 
-/// How alike two words are because one is derived from the other, or from a word that means the same.
-fn derived(table: &Table, of_a: &[Candidate], of_b: &[Candidate]) -> f32 {
+/// Returns the similarity of two words of which one is derived from the other, or from its synonym.
+fn derivation_similarity(table: &Table, of_a: &[LemmaCandidate], of_b: &[LemmaCandidate]) -> f32 {
     let of_b: Vec<u32> = of_b.iter().flat_map(|y| table.senses_as(y.lemma, y.part)).collect();
     let means = |synset: u32| of_b.iter().any(|sense| table.sense(*sense).synset == synset);
     let mut best = 0.0;
     for sense in of_a.iter().flat_map(|x| table.senses_as(x.lemma, x.part)) {
         for other in table.derivations(sense) {
             if of_b.contains(other) {
-                return DERIVED;
+                return DERIVATION_SIMILARITY;
             }
             if means(table.sense(*other).synset) {
-                best = DERIVED_FROM_SYNONYM;
+                best = SYNONYM_DERIVATION_SIMILARITY;
             }
         }
     }
     best
 }
 
-/// The first meanings of a word, with their ranks and with everything that is above each.
-type Meanings = Rc<[(u32, usize, Rc<[(u32, u8)]>)]>;
+/// The first senses of a word, with their ranks and hypernyms.
+type WordMeanings = Rc<[(u32, usize, Rc<[(u32, u8)]>)]>;
 
-fn meanings(table: &Table, word: &str) -> Meanings {
+fn word_meanings(table: &Table, word: &str) -> WordMeanings {
     let make = || {
-        let senses = PartOfSpeech::ALL.into_iter().flat_map(|part| first_senses(table, word, part, SENSES));
-        senses.map(|(sense, rank)| (sense, rank, above(table, table.sense(sense).synset).into())).collect()
+        let senses = PartOfSpeech::ALL.into_iter().flat_map(|part| first_senses(table, word, part, MAX_SENSES));
+        senses.map(|(sense, rank)| (sense, rank, hypernyms(table, table.sense(sense).synset).into())).collect()
     };
-    MEANINGS.with_borrow_mut(|known| known.get(word, make))
+    MEANINGS_CACHE.with_borrow_mut(|known| known.get_or_insert_with(word, make))
 }
 
-fn of_senses(table: &Table, (x, over_x): (u32, &[(u32, u8)]), (y, over_y): (u32, &[(u32, u8)])) -> f32 {
+fn sense_similarity(table: &Table, (x, over_x): (u32, &[(u32, u8)]), (y, over_y): (u32, &[(u32, u8)])) -> f32 {
     let (sense_x, sense_y) = (table.sense(x).synset, table.sense(y).synset);
     if sense_x == sense_y {
-        return SYNONYM;
+        return SYNONYM_SIMILARITY;
     }
     if table.part(sense_x) != table.part(sense_y) {
         return 0.0;
@@ -145,12 +150,12 @@ fn of_senses(table: &Table, (x, over_x): (u32, &[(u32, u8)]), (y, over_y): (u32,
     let sum = table.information(sense_x) + table.information(sense_y);
     let lin = if sum > 0.0 { (2.0 * table.information(class) / sum).min(1.0) } else { 0.0 };
     let next = table.parents(sense_x).contains(&sense_y) || table.parents(sense_y).contains(&sense_x);
-    if next && lin >= LEAST_LIN {
-        NEXT_CLASS + NEXT_CLASS_MORE * lin
+    if next && lin >= MIN_LIN {
+        MIN_PARENT_SIMILARITY + PARENT_LIN_WEIGHT * lin
     } else if class == sense_x || class == sense_y {
-        CLASS * lin
-    } else if lin >= LEAST_LIN {
-        SIBLING * lin
+        ANCESTOR_LIN_WEIGHT * lin
+    } else if lin >= MIN_LIN {
+        SIBLING_LIN_WEIGHT * lin
     } else {
         0.0
     }

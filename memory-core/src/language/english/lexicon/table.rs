@@ -151,7 +151,7 @@ impl Table {
     }
 
     pub(super) fn category(&self, synset: u32) -> Category {
-        Category::of_file(self.files[synset as usize])
+        Category::from_file(self.files[synset as usize])
     }
 
     pub(super) fn part(&self, synset: u32) -> PartOfSpeech {

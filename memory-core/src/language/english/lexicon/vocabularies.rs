@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::labels::has_a_class;
+use super::labels::has_class;
 use super::{label_is_a, sound_is_a};
 
 fn repository() -> PathBuf {
@@ -29,7 +29,7 @@ fn labels(file: &str) -> Option<Vec<String>> {
 }
 
 fn assert_most_have_a_class(name: &str, labels: &[String]) {
-    let without: Vec<_> = labels.iter().filter(|label| !has_a_class(label)).collect();
+    let without: Vec<_> = labels.iter().filter(|label| !has_class(label)).collect();
     println!("{name}: {} of {} labels have a class; not {without:?}", labels.len() - without.len(), labels.len());
     assert!(without.len() * 10 <= labels.len(), "more than a tenth of {name} has no class: {without:?}");
 }

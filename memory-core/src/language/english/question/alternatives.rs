@@ -1,12 +1,12 @@
-//! What a question lets choose between, and what it quotes.
+//! The alternatives and the quotations of a question.
 
 use std::ops::Range;
 
-use super::Asked;
+use super::ParsedQuestion;
 use crate::language::english::tag::{Tag, Word};
 
-/// "Which of these", "which of the following", "which one".
-pub(super) fn among_options(asked: &Asked) -> bool {
+/// Returns whether a question asks for one of its options: "which of these", "which of the following", "which one".
+pub(super) fn asks_among_options(asked: &ParsedQuestion) -> bool {
     let text = |at: usize| asked.words.get(at).map_or("", |word| word.text.as_str());
     (0..asked.words.len()).any(|at| {
         matches!((text(at), text(at + 1)), ("of", "these" | "those" | "them"))
@@ -14,8 +14,8 @@ pub(super) fn among_options(asked: &Asked) -> bool {
     })
 }
 
-/// The two or more things that "or" joins at the end of a question, or that a list names before a colon.
-pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
+/// Returns the alternatives that "or" joins at the end of a question, or that a list names before a colon.
+pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     let words = &asked.words;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     let Some(or) = (0..words.len()).rev().find(|at| text(*at) == "or" && words[*at].range.start >= asked.main.start)
@@ -37,9 +37,9 @@ pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
         // "The apple, the cat and the robot: which of them …"
         if let Some(colon) = (0..words.len()).find(|at| text(*at) == ":")
             && words.get(colon + 1).is_some_and(|word| word.tag == Tag::Wh)
-            && words[..colon].iter().any(|word| word.is(","))
+            && words[..colon].iter().any(|word| word.has_text(","))
         {
-            return pieces(words, 0, colon);
+            return split_list(words, 0, colon);
         }
         return Vec::new();
     };
@@ -67,10 +67,11 @@ pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
         let asked_before = |end: usize| {
             words[..end].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh))
         };
-        let goes_on = item || word.is(",") && start >= 2 && words[start - 2].is_nominal() && asked_before(start - 1);
+        let goes_on =
+            item || word.has_text(",") && start >= 2 && words[start - 2].is_nominal() && asked_before(start - 1);
         let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary)
-            && (start..or).all(|at| !words[at].is(","))
-            && asked.words[..start - 1].iter().any(|word| word.is(":"));
+            && (start..or).all(|at| !words[at].has_text(","))
+            && asked.words[..start - 1].iter().any(|word| word.has_text(":"));
         if !goes_on && !verb_item {
             break;
         }
@@ -91,11 +92,11 @@ pub(super) fn alternatives(asked: &Asked) -> Vec<Range<usize>> {
         (or + 1..end.min(words.len())).find(|at| matches!(words[*at].text.as_str(), "who" | "that" | "which"));
     let end = relative.unwrap_or(end);
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
-    pieces(words, start, end)
+    split_list(words, start, end)
 }
 
-/// The items of a list joined by commas, "and" and "or".
-fn pieces(words: &[Word], start: usize, end: usize) -> Vec<Range<usize>> {
+/// Returns the items of a list joined by commas, "and" and "or".
+fn split_list(words: &[Word], start: usize, end: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = start;
     for at in start..=end.min(words.len()) {
@@ -110,7 +111,7 @@ fn pieces(words: &[Word], start: usize, end: usize) -> Vec<Range<usize>> {
     if found.len() < 2 { Vec::new() } else { found }
 }
 
-pub(super) fn quotes(text: &str) -> Vec<Range<usize>> {
+pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<usize> = None;
     for (at, mark) in text.char_indices().filter(|(_, c)| matches!(c, '"' | '“' | '”')) {

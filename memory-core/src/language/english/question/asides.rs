@@ -1,8 +1,8 @@
-//! What a question says beside the matter: who told it, and how the answer is wanted.
+//! Parts of a question that do not change its meaning: the source, and the form of the answer.
 
 use std::ops::Range;
 
-/// Fillers that change nothing of what is asked.
+/// Fillers that do not change a question.
 const FILLERS: &[&str] = &[
     "by any chance",
     "by the way",
@@ -15,15 +15,117 @@ const FILLERS: &[&str] = &[
     "to your knowledge",
     "out of curiosity",
 ];
-/// How long an answer is wanted: "in a few words".
-const FEW: &[&str] = &["a", "one", "two", "three", "few", "a few", "some"];
+/// Words of a request that opens an indirect question: "could you please tell me when …", "I'd like to know who …".
+const REQUEST_WORDS: &[&str] = &[
+    "a",
+    "able",
+    "any",
+    "anybody",
+    "anyone",
+    "ask",
+    "be",
+    "can",
+    "chance",
+    "clue",
+    "could",
+    "curious",
+    "d",
+    "did",
+    "do",
+    "does",
+    "glad",
+    "happen",
+    "happens",
+    "have",
+    "hear",
+    "i",
+    "i'd",
+    "i'm",
+    "idea",
+    "interested",
+    "is",
+    "just",
+    "kindly",
+    "know",
+    "knows",
+    "learn",
+    "let",
+    "like",
+    "love",
+    "m",
+    "may",
+    "maybe",
+    "me",
+    "might",
+    "need",
+    "perhaps",
+    "please",
+    "possible",
+    "possibly",
+    "recall",
+    "remember",
+    "remind",
+    "say",
+    "somebody",
+    "someone",
+    "still",
+    "tell",
+    "there",
+    "to",
+    "us",
+    "want",
+    "wanted",
+    "was",
+    "we",
+    "we'd",
+    "will",
+    "wonder",
+    "wondering",
+    "would",
+    "you",
+];
+/// Words of which such a request has one.
+const REQUEST_HEADS: &[&str] = &[
+    "ask",
+    "clue",
+    "curious",
+    "hear",
+    "idea",
+    "know",
+    "knows",
+    "learn",
+    "recall",
+    "remember",
+    "remind",
+    "say",
+    "tell",
+    "wonder",
+    "wondering",
+];
+/// Words that begin the question inside.
+const QUESTION_WORDS: &[&str] =
+    &["how", "what", "when", "where", "whereabouts", "which", "who", "whom", "whose", "why"];
+/// Words that begin a question for yes or no inside, which is a statement without them.
+const WHETHER: &[&str] = &["if", "whether"];
+/// Words for the length of the answer: "in a few words".
+const COUNT_WORDS: &[&str] = &["a", "one", "two", "three", "few", "a few", "some"];
 
-/// The question with its asides left blank, as long as it was, so that places in it stay what they are; none if it has none.
+/// Returns whether an indirect question asks for yes or no: "could you tell me whether the stove is on?".
+pub(super) fn asks_whether(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    find_request(&lower).is_some_and(|request| {
+        let last = lower[request].split_whitespace().next_back();
+        last.is_some_and(|word| WHETHER.contains(&word))
+    })
+}
+
+/// Returns the question with its asides blanked out, so that positions stay valid. `None` without asides.
 pub(super) fn without_asides(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
-    let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| phrase(&lower, filler)).collect();
-    aside.extend(attribution(&lower));
-    aside.extend(extent(&lower));
+    let mut aside: Vec<Range<usize>> = FILLERS.iter().filter_map(|filler| find_phrase(&lower, filler)).collect();
+    aside.extend(find_attribution(&lower));
+    aside.extend(find_answer_form(&lower));
+    aside.extend(find_request(&lower));
     if aside.is_empty() {
         return None;
     }
@@ -39,30 +141,56 @@ pub(super) fn without_asides(text: &str) -> Option<String> {
     (!blank.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(blank)
 }
 
-/// Where some words stand as words.
-fn phrase(lower: &str, words: &str) -> Option<Range<usize>> {
+/// Returns the range of some words as whole words.
+fn find_phrase(lower: &str, words: &str) -> Option<Range<usize>> {
     let at = lower.find(words)?;
     let end = at + words.len();
     let parted = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     (parted(lower[..at].chars().next_back()) && parted(lower[end..].chars().next())).then_some(at..end)
 }
 
-/// "According to the narrator", "in the words of the reader": up to the next mark.
-fn attribution(lower: &str) -> Option<Range<usize>> {
-    let begins = ["according to ", "in the words of "].iter().find_map(|begin| phrase(lower, begin.trim_end()))?;
+/// Returns the range of the request before an indirect question: "do you happen to know" before "where the key is".
+/// What a person knows or said is no request: "does Ada know where the key is?" names her.
+fn find_request(lower: &str) -> Option<Range<usize>> {
+    let starts =
+        std::iter::once(0).chain(lower.match_indices(['.', '!', '?', ';', ':']).map(|(at, mark)| at + mark.len()));
+    starts.into_iter().find_map(|start| {
+        let mut asks = false;
+        let mut at = start;
+        for word in lower[start..].split_inclusive([' ', ',', '\'', '’', '-']) {
+            let plain = word.trim_matches(|c: char| !c.is_alphanumeric());
+            if asks && QUESTION_WORDS.contains(&plain) {
+                return Some(start..at);
+            }
+            if asks && WHETHER.contains(&plain) {
+                return Some(start..at + word.len());
+            }
+            if !plain.is_empty() && !REQUEST_WORDS.contains(&plain) {
+                return None;
+            }
+            asks |= REQUEST_HEADS.contains(&plain);
+            at += word.len();
+        }
+        None
+    })
+}
+
+/// Returns the range of an attribution up to the next mark: "according to the narrator", "in the words of the reader".
+fn find_attribution(lower: &str) -> Option<Range<usize>> {
+    let begins = ["according to ", "in the words of "].iter().find_map(|begin| find_phrase(lower, begin.trim_end()))?;
     let end = lower[begins.end..].find([',', '?', '.', '!', ';', ':']).map_or(lower.len(), |at| begins.end + at);
     // At the front it ends at a comma; without one nobody knows where.
     let fronted = lower[..begins.start].trim().is_empty();
     (!fronted || lower[end..].starts_with(',')).then_some(begins.start..end)
 }
 
-/// "In a few words", "in one sentence", "in your own words".
-fn extent(lower: &str) -> Option<Range<usize>> {
-    let own = ["in your own words", "in your words"].iter().find_map(|own| phrase(lower, own));
+/// Returns the range of a form of answer: "in a few words", "in one sentence", "in your own words".
+fn find_answer_form(lower: &str) -> Option<Range<usize>> {
+    let own = ["in your own words", "in your words"].iter().find_map(|own| find_phrase(lower, own));
     let short = || {
         let sizes = ["word", "words", "sentence", "sentences"];
-        let all = FEW.iter().flat_map(|few| sizes.map(|size| format!("in {few} {size}")));
-        all.into_iter().find_map(|extent| phrase(lower, &extent))
+        let all = COUNT_WORDS.iter().flat_map(|few| sizes.map(|size| format!("in {few} {size}")));
+        all.into_iter().find_map(|extent| find_phrase(lower, &extent))
     };
     own.or_else(short)
 }
@@ -77,12 +205,24 @@ mod tests {
             ("Where is the mill, according to the guide?", "Where is the mill", "?"),
             ("According to the guide, where is the mill?", "", "where is the mill?"),
             ("What was the barn like, in a few words?", "What was the barn like", "?"),
-            ("Do you by any chance know who rang?", "Do you", "know who rang?"),
+            ("Do you by any chance know who rang?", "", "who rang?"),
+            ("Could you please tell me when the ferry leaves?", "", "when the ferry leaves?"),
+            ("Can you tell me whether the ferry has left?", "", "the ferry has left?"),
+            ("I'd be glad to know what we owe.", "", "what we owe."),
+            ("Ben is asking. Any idea where his hat went?", "Ben is asking.", "where his hat went?"),
         ] {
             let blanks = " ".repeat(text.len() - before.len() - behind.len());
             assert_eq!(without_asides(text), Some(format!("{before}{blanks}{behind}")));
         }
-        for text in ["Where is the mill?", "What did he say in the words?", "According to whom?", "In a few words?"] {
+        for text in [
+            "Where is the mill?",
+            "What did he say in the words?",
+            "According to whom?",
+            "In a few words?",
+            "Does Ada know where the key is?",
+            "What did I tell you about the mill?",
+            "Did you say that?",
+        ] {
             assert_eq!(without_asides(text), None, "{text}");
         }
     }

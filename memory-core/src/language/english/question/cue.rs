@@ -1,15 +1,15 @@
-//! What places a question: the clause or statement that says when, and whom it calls by name.
+//! The cue of a question: the clause or statement that places it in time, and the addressee.
 
 use std::ops::Range;
 
-use super::{Cue, Order, is_request};
+use super::{Cue, Order, is_request_verb};
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::Sentence;
 use crate::language::english::tag::{Tag, Word};
 
-/// Takes the clause or phrase that places the question in time by another event.
-pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
+/// Removes the clause or phrase that places the question in time by another event, and returns it.
+pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
     let inside: Vec<usize> = (0..words.len())
         .filter(|at| words[*at].range.start >= sentence.range.start && words[*at].range.end <= sentence.range.end)
         .collect();
@@ -30,10 +30,10 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
                 (Order::During, 2)
             }
             // "The first time it rained, who …?", and not "when was the first time …?".
-            ("the", "first" | "second" | "third" | "last", "time") if stands_alone(words, at, first) => {
+            ("the", "first" | "second" | "third" | "last", "time") if is_independent_phrase(words, at, first) => {
                 (Order::During, 3)
             }
-            ("with", ..) if is_accompanied(&words[at..=last]) => (Order::During, 1),
+            ("with", ..) if states_accompaniment(&words[at..=last]) => (Order::During, 1),
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),
@@ -49,7 +49,7 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             continue;
         }
         // "during the summer" is a time, too: nothing happened that is called so.
-        if text(at) == "during" && is_a_time(&words[from..=last]) {
+        if text(at) == "during" && is_time_name(&words[from..=last]) {
             continue;
         }
         let leading = inside.iter().take_while(|place| **place < at).all(|place| {
@@ -59,7 +59,7 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
                     "right" | "just" | "between" | "from" | "on" | "at" | "to" | "in"
                 )
         });
-        let comma = (from..=last).filter(|place| words[*place].is(","));
+        let comma = (from..=last).filter(|place| words[*place].has_text(","));
         let end = if leading || at == first {
             // The cue ends at the comma before the words that ask.
             let asks = |place: usize| {
@@ -67,7 +67,7 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
                 words
                     .get(place + 1)
                     .is_some_and(|word| matches!(word.tag, Tag::Wh | Tag::Auxiliary | Tag::Modal | Tag::Preposition))
-                    || is_request(next)
+                    || is_request_verb(next)
             };
             let Some(comma) = comma.clone().find(|place| asks(*place)).or_else(|| comma.clone().next()) else {
                 continue;
@@ -93,8 +93,9 @@ pub(super) fn cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
     None
 }
 
-/// Whether words after "with" tell what went on beside: "with bells in the background", "with the radio playing".
-fn is_accompanied(words: &[Word]) -> bool {
+/// Returns whether words after "with" describe a simultaneous event: "with bells in the background", "with the radio
+/// playing".
+fn states_accompaniment(words: &[Word]) -> bool {
     let phrase: Vec<&Word> = words.iter().take_while(|word| word.tag != Tag::Mark).collect();
     // Behind a noun the tagger may take the gerund for a noun, so its form decides.
     let goes_on = phrase.windows(2).skip(1).any(|pair| {
@@ -105,8 +106,8 @@ fn is_accompanied(words: &[Word]) -> bool {
     goes_on || texts.ends_with(&["in", "the", "background"])
 }
 
-/// Whether a phrase at a place is no part of what is asked: nothing before it takes it as its subject or object.
-fn stands_alone(words: &[Word], at: usize, first: usize) -> bool {
+/// Returns whether a phrase is not part of the question: nothing before it takes it as subject or object.
+fn is_independent_phrase(words: &[Word], at: usize, first: usize) -> bool {
     let before = at.checked_sub(1).filter(|_| at > first).and_then(|before| words.get(before));
     before.is_none_or(|before| match before.tag {
         Tag::Mark | Tag::Noun | Tag::Name | Tag::Adverb | Tag::Pronoun => true,
@@ -115,8 +116,8 @@ fn stands_alone(words: &[Word], at: usize, first: usize) -> bool {
     })
 }
 
-/// Whether a phrase is nothing but the name of a time: "the summer", "that season?".
-fn is_a_time(phrase: &[Word]) -> bool {
+/// Returns whether a phrase only names a time: "the summer", "that season?".
+fn is_time_name(phrase: &[Word]) -> bool {
     let mut rest = phrase.iter().skip_while(|word| word.tag == Tag::Determiner);
     let Some(noun) = rest.next().filter(|word| word.tag == Tag::Noun) else { return false };
     let ends = rest.next().is_none_or(|word| matches!(word.tag, Tag::Mark | Tag::Preposition));
@@ -124,15 +125,15 @@ fn is_a_time(phrase: &[Word]) -> bool {
     ends && (is_a("time_period") || is_a("clock_time"))
 }
 
-/// A statement before the question that places it: "People clapped. What did you see just then?"
-pub(super) fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize) -> Option<Cue> {
+/// Returns the statement before the question that places it in time: "People clapped. What did you see just then?"
+pub(super) fn preceding_statement(words: &[Word], sentences: &[Sentence], place: usize) -> Option<Cue> {
     let sentence = sentences.get(place)?;
     let inside: Vec<&Word> = words
         .iter()
         .filter(|word| word.range.start >= sentence.range.start && word.range.end <= sentence.range.end)
         .collect();
     let has = |phrase: &[&str]| {
-        inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.is(text)))
+        inside.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, text)| word.has_text(text)))
     };
     let then = has(&["then"]) && !has(&["and", "then"])
         || has(&["that", "moment"])
@@ -163,23 +164,23 @@ pub(super) fn spoken_before(words: &[Word], sentences: &[Sentence], place: usize
     Some(Cue { order, direct: true, range })
 }
 
-/// The name, with its comma, by which a question begins or ends.
-pub(super) fn called(words: &[Word], main: &Range<usize>) -> Option<Range<usize>> {
+/// Returns the range of the name that a question starts or ends with, including its comma.
+pub(super) fn addressee(words: &[Word], main: &Range<usize>) -> Option<Range<usize>> {
     let inside: Vec<&Word> =
         words.iter().filter(|word| main.start <= word.range.start && word.range.end <= main.end).collect();
     let spoken = match inside.split_last() {
-        Some((last, rest)) if last.is("?") || last.is(".") => rest,
+        Some((last, rest)) if last.has_text("?") || last.has_text(".") => rest,
         _ => &inside,
     };
     // A list of names ends in a name, too: "Anna, Ben or Clara?".
-    if spoken.iter().filter(|word| word.is(",")).count() != 1 || spoken.iter().any(|word| word.is("or")) {
+    if spoken.iter().filter(|word| word.has_text(",")).count() != 1 || spoken.iter().any(|word| word.has_text("or")) {
         return None;
     }
     let is_name = |word: &Word| word.capital && matches!(word.tag, Tag::Name | Tag::Noun);
     match spoken {
-        [.., comma, name] if comma.is(",") && is_name(name) => Some(comma.range.start..name.range.end),
+        [.., comma, name] if comma.has_text(",") && is_name(name) => Some(comma.range.start..name.range.end),
         // Every sentence begins with a capital.
-        [name, comma, ..] if comma.is(",") && name.tag == Tag::Name => Some(name.range.start..comma.range.end),
+        [name, comma, ..] if comma.has_text(",") && name.tag == Tag::Name => Some(name.range.start..comma.range.end),
         _ => None,
     }
 }

@@ -1,22 +1,23 @@
-//! What kind of answer a question wants.
+//! Determines the kind of answer of a question.
 
 use std::ops::Range;
 
-use super::{Ask, Asked, is_request};
-use crate::language::english::closed::{BE, HAVE, MODALS, PREPOSITIONS, is_one_of};
+use super::{AnswerKind, ParsedQuestion, is_request_verb};
+use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 
-/// Words for how long a report is to be.
-const EXTENTS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
+/// Words for the length of a report.
+const REPORT_LENGTHS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
 
-/// The report that is wanted, by its length: "tell me the whole story", "a quick rundown of the week, please"; or by its name: "an
-/// overview". In bytes, without what it is of.
-fn report(asked: &Asked) -> Option<Range<usize>> {
-    let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::all);
+/// Returns the range of a requested report, by its length ("tell me the whole story", "a quick rundown of the week,
+/// please") or its name ("an overview").
+fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
+    let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::coordinated);
     let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
-    let has_extent = |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| EXTENTS.contains(&modifier.as_str()));
+    let has_extent =
+        |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| REPORT_LENGTHS.contains(&modifier.as_str()));
     let mut nouns = nouns;
     let wanted = nouns.find(|noun| {
         is_a(noun, "summary") || is_a(noun, "overview") || has_extent(noun) && is_a(noun, "communication")
@@ -25,13 +26,13 @@ fn report(asked: &Asked) -> Option<Range<usize>> {
     Some(wanted.range.start..end)
 }
 
-/// Whether the asking clause says of something that it is so: "what is new about it?", not "what is that new thing?".
-fn is_like(asked: &Asked, word: &str) -> bool {
+/// Returns whether the asking clause ascribes a quality: "what is new about it?", not "what is that new thing?".
+fn ascribes_quality(asked: &ParsedQuestion, word: &str) -> bool {
     asked.clause.complements.iter().any(|(complement, _)| complement == word)
 }
 
-/// Whether what is asked for is what the verb is done to: "which room did you clean?", not "which room does he live in?".
-fn asks_object(asked: &Asked) -> bool {
+/// Returns whether the object of the verb is asked for: "which room did you clean?", not "which room does he live in?".
+fn asks_object(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let asking = clause.asking.as_ref().is_some_and(|asking| asking.preposition.is_none() && asking.noun.is_some());
     let verb = clause.verb.as_ref().is_some_and(|verb| {
@@ -42,36 +43,36 @@ fn asks_object(asked: &Asked) -> bool {
     asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
 }
 
-/// Whether what is asked for does something to a thing: an age that brought something is no number of years.
-fn acts(asked: &Asked) -> bool {
+/// Returns whether the requested subject acts on a thing: an age that brought something is no number of years.
+fn subject_acts(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
     let does = clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !verb.passive);
     asked.subject_is_asked && does && !clause.objects.is_empty()
 }
 
-fn is_word(text: &str) -> bool {
+fn is_alphabetic(text: &str) -> bool {
     text.starts_with(char::is_alphanumeric)
 }
 
-/// Whether a clause asks for what was cleaned, which it does not name.
-fn cleans(clause: &Clause) -> bool {
+/// Returns whether a clause asks for what was cleaned.
+fn asks_cleaned_object(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
     verb.is_some_and(|verb| lexicon::is_a_as(&verb.lemma, "clean", PartOfSpeech::Verb).is_some())
         && clause.adjuncts.is_empty()
 }
 
-/// Whether what went on is asked for: the walk "that she went on" is not.
-fn went_on(words: &[&str]) -> bool {
+/// Returns whether the question asks what went on, and not for a walk "that she went on".
+fn asks_what_went_on(words: &[&str]) -> bool {
     words.windows(3).any(|window| matches!(window, ["what" | "all" | "else", "went", "on"]))
 }
 
-/// The kind of answer.
-pub(super) fn kind(asked: &mut Asked) -> Ask {
+/// Returns the kind of answer.
+pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
     let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
     let words: Vec<&str> = texts.iter().map(String::as_str).collect();
     let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    asked.report = report(asked);
+    asked.report = asked_report(asked);
     if any(&["summarise", "summarize", "summary", "recap", "overview"])
         || has(&["sum", "up"])
         || has(&["in", "short"])
@@ -80,24 +81,24 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
         || asked.report.is_some()
         || has(&["did", "i", "miss"])
         || has(&["have", "i", "missed"])
-        || (has(&["going", "on"]) || went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
+        || (has(&["going", "on"]) || asks_what_went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
         || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
     {
-        return Ask::Summary;
+        return AnswerKind::Summary;
     }
     if has(&["what", "happened"])
         && asked.cue.is_none()
         && asked.clause.objects.is_empty()
         && asked.clause.adjuncts.is_empty()
     {
-        return Ask::Summary;
+        return AnswerKind::Summary;
     }
     if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
-        return Ask::Change;
+        return AnswerKind::Change;
     }
     let changes =
         any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
-            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && is_like(asked, "new")
+            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && ascribes_quality(asked, "new")
             || has(&["become", "of"])
             || has(&["became", "of"]);
     if changes
@@ -105,133 +106,135 @@ pub(super) fn kind(asked: &mut Asked) -> Ask {
             matches!(asking.word.as_str(), "what" | "how")
         })
     {
-        return Ask::Change;
+        return AnswerKind::Change;
     }
     let Some(asking) = asked.clause.asking.clone() else {
         let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
         if let Some(first) = first
-            && is_request(&first.text)
+            && is_request_verb(&first.text)
         {
             // "List the towns", "describe the pet": the object is what is asked for.
             asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
             let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
             return match object {
-                "colour" | "color" | "name" | "number" => Ask::Thing,
-                "step" => Ask::Way,
-                _ if first.is("describe") => Ask::Description,
-                _ => Ask::Thing,
+                "colour" | "color" | "name" | "number" => AnswerKind::Thing,
+                "step" => AnswerKind::Way,
+                _ if first.has_text("describe") => AnswerKind::Description,
+                _ => AnswerKind::Thing,
             };
         }
         if asked.clause.inverted
             || first.is_some_and(|word| {
-                is_one_of(&word.text, BE)
-                    || is_one_of(&word.text, HAVE)
+                is_one_of(&word.text, BE_FORMS)
+                    || is_one_of(&word.text, HAVE_FORMS)
                     || is_one_of(&word.text, MODALS)
                     || word.lemma == "do"
             })
         {
-            return if asked.alternatives.len() > 1 { Ask::Thing } else { Ask::Truth };
+            return if asked.alternatives.len() > 1 { AnswerKind::Thing } else { AnswerKind::Truth };
         }
-        return Ask::Description;
+        return AnswerKind::Description;
     };
     // "What does he do for a living?" asks what he is.
     if asking.word == "what" && has(&["for", "a", "living"]) {
-        return Ask::Thing;
+        return AnswerKind::Thing;
     }
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
     let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     let verb = verb.as_str();
     match asking.word.as_str() {
-        "who" | "whom" if verb == "belong" => Ask::Owner,
-        "who" | "whom" | "whoever" => Ask::Person,
+        "who" | "whom" if verb == "belong" => AnswerKind::Owner,
+        "who" | "whom" | "whoever" => AnswerKind::Person,
         // "Whose turn is it to cook?" asks who cooks.
         "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && has(&["it", "to"]) => {
             asked.subject_is_asked = true;
             asked.habitual = true;
             asked.report = asked.class.take().map(|class| class.range);
-            Ask::Person
+            AnswerKind::Person
         }
-        "whose" => Ask::Owner,
+        "whose" => AnswerKind::Owner,
         // "Where have you swept?" asks for the rooms that were.
-        "where" if cleans(&asked.clause) => {
-            asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common("room") });
-            Ask::Thing
+        "where" if asks_cleaned_object(&asked.clause) => {
+            asked.class = Some(NounPhrase { plural: true, ..NounPhrase::common_noun("room") });
+            AnswerKind::Thing
         }
-        "where" | "whereabouts" => Ask::Place,
-        "when" => Ask::Time,
-        "why" => Ask::Reason,
+        "where" | "whereabouts" => AnswerKind::Place,
+        "when" => AnswerKind::Time,
+        "why" => AnswerKind::Reason,
         "how" => match asking.degree.as_deref() {
-            Some("often") => Ask::Times,
-            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => Ask::Times,
-            Some("many") => Ask::Count,
-            Some("much") => Ask::Amount,
-            Some("long") => Ask::Length,
+            Some("often") => AnswerKind::Times,
+            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => AnswerKind::Times,
+            Some("many") => AnswerKind::Count,
+            Some("much") => AnswerKind::Amount,
+            Some("long") => AnswerKind::Length,
             Some(
                 "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
                 | "large" | "fast",
-            ) => Ask::Amount,
+            ) => AnswerKind::Amount,
             _ => {
                 let subject = asked.clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
                 let auxiliary = asked.clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
                 let anybody =
                     matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
                 if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") {
-                    Ask::Way
+                    AnswerKind::Way
                 } else {
-                    Ask::Description
+                    AnswerKind::Description
                 }
             }
         },
         _ => {
             // "What did it cost?", "what did he pay for it?", "what did it come to?" ask how much.
-            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_word(word)) == Some(&"to");
+            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_alphabetic(word)) == Some(&"to");
             if asking.word == "what"
                 && noun.is_empty()
                 && asked.clause.objects.is_empty()
                 && asked.clause.subject.is_some()
                 && (matches!(verb, "cost" | "charge" | "weigh" | "pay" | "quote") || comes_to())
             {
-                return Ask::Amount;
+                return AnswerKind::Amount;
             }
-            let class = class_of(asked, &asking, noun);
+            let class = class_noun(asked, &asking, noun);
             match class.as_str() {
                 "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
                 | "age" | "percentage" | "level" | "volume"
-                    if !acts(asked) =>
+                    if !subject_acts(asked) =>
                 {
-                    Ask::Amount
+                    AnswerKind::Amount
                 }
                 "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
-                | "afternoon" | "night" | "o'clock" | "moment" => Ask::Time,
-                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => Ask::Thing,
-                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => Ask::Place,
-                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => Ask::Person,
-                "step" if has(&["come", "next"]) || any(&["next"]) => Ask::Next,
-                _ if noun.is_empty() && has(&["what", "now"]) => Ask::Next,
+                | "afternoon" | "night" | "o'clock" | "moment" => AnswerKind::Time,
+                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
+                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => {
+                    AnswerKind::Place
+                }
+                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
+                "step" if has(&["come", "next"]) || any(&["next"]) => AnswerKind::Next,
+                _ if noun.is_empty() && has(&["what", "now"]) => AnswerKind::Next,
                 _ if noun.is_empty()
                     && (has(&["comes", "next"])
                         || has(&["come", "next"])
                         || has(&["next", "step"])
                         || has(&["do", "next"])) =>
                 {
-                    Ask::Next
+                    AnswerKind::Next
                 }
                 _ if noun.is_empty()
                     && asked.clause.objects.is_empty()
                     && (verb == "do" || verb == "get" && any(&["done"])) =>
                 {
-                    Ask::Action
+                    AnswerKind::Action
                 }
-                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => Ask::Time,
-                _ if noun.is_empty() && class.is_empty() && verb == "happen" => Ask::Action,
-                _ => Ask::Thing,
+                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => AnswerKind::Time,
+                _ if noun.is_empty() && class.is_empty() && verb == "happen" => AnswerKind::Action,
+                _ => AnswerKind::Thing,
             }
         }
     }
 }
 
-/// The noun that names the class of what is asked for, and puts it into `asked.class`.
-fn class_of(asked: &mut Asked, asking: &Asking, noun: &str) -> String {
+/// Returns the noun that names the class of the answer, and stores it in `asked.class`.
+fn class_noun(asked: &mut ParsedQuestion, asking: &Asking, noun: &str) -> String {
     // "What kind of animal", "which sort of tool".
     if matches!(noun, "kind" | "sort" | "type" | "part" | "piece" | "item" | "form" | "means" | "name")
         && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())

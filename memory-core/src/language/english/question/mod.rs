@@ -1,4 +1,4 @@
-//! The grammar of questions: what kind of answer is wanted, of which clause, and what places it in time.
+//! Parses questions: the kind of answer, the asking clause, and what places it in time.
 
 mod alternatives;
 mod asides;
@@ -8,18 +8,18 @@ mod kind;
 
 use std::ops::Range;
 
-use self::alternatives::{alternatives, among_options, quotes};
-use self::asides::without_asides;
-use self::cue::{called, cue, spoken_before};
-use self::ellipsis::completed;
-use self::kind::kind;
+use self::alternatives::{asks_among_options, find_alternatives, quotations};
+use self::asides::{asks_whether, without_asides};
+use self::cue::{addressee, preceding_statement, take_cue};
+use self::ellipsis::complete_from_previous;
+use self::kind::answer_kind;
 use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
 
-/// What kind of answer is wanted.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub(crate) enum AnswerKind {
     /// Where something is or happened.
     Place,
     /// When something was or will be.
@@ -28,17 +28,17 @@ pub(crate) enum Ask {
     Person,
     /// Whose something is.
     Owner,
-    /// A thing, of the class that the question names if it names one.
+    /// A thing, of the named class if there is one.
     Thing,
     /// What somebody did.
     Action,
-    /// How many there are of something.
+    /// How many there are.
     Count,
     /// How often something happened.
     Times,
     /// How much, how heavy, how full: a number with a unit.
     Amount,
-    /// How long something took or lasted.
+    /// How long something lasted.
     Length,
     /// Yes or no.
     Truth,
@@ -46,13 +46,13 @@ pub(crate) enum Ask {
     Reason,
     /// How something is done.
     Way,
-    /// What comes next in something that is done.
+    /// The next step of an activity.
     Next,
     /// A summary.
     Summary,
-    /// What is different from before.
+    /// What has changed.
     Change,
-    /// How something is or looks, and whatever else is told of it.
+    /// What something is like.
     Description,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Occurrence {
     Nth(usize),
 }
 
-/// How two events lie in time.
+/// The order of two events in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     During,
@@ -75,79 +75,81 @@ pub(crate) enum Order {
     Before,
 }
 
-/// The event that places what is asked for: "after the bell rang".
+/// The event that places the answer in time: "after the bell rang".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cue {
     pub order: Order,
-    /// Whether the one follows the other at once.
+    /// Whether one directly follows the other.
     pub direct: bool,
-    /// Where the cue stands in the question, in bytes.
+    /// Byte range of the cue in the question.
     pub range: Range<usize>,
 }
 
-/// A comparison along a scale: "the highest fat", "longer", "most often".
+/// A comparison on a scale: "the highest fat", "longer", "most often".
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Scale {
-    /// The most, or the least.
+pub(crate) struct Comparison {
+    /// `true` for the most, `false` for the least.
     pub most: bool,
-    /// What is compared: "calories", "often", "long"; empty if the word itself says it.
-    pub of: String,
-    /// Between two ("longer") instead of all ("longest").
+    /// What is compared: "calories", "often", "long". Empty if the comparative itself says it.
+    pub scale_noun: String,
+    /// Whether two are compared ("longer") instead of all ("longest").
     pub comparative: bool,
 }
 
-/// A question, as its grammar tells it.
+/// A question with its grammar.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ParsedQuestion {
     pub words: Vec<Word>,
     pub sentences: Vec<Sentence>,
-    pub ask: Ask,
-    /// The clause that asks.
+    pub ask: AnswerKind,
+    /// The asking clause.
     pub clause: Clause,
-    /// Where the asking sentence stands, without its cue.
+    /// Byte range of the asking sentence without its cue.
     pub main: Range<usize>,
     pub cue: Option<Cue>,
-    /// The class of what is asked for: "which tools", "what kind of animal".
+    /// The class of the answer: "which tools", "what kind of animal".
     pub class: Option<NounPhrase>,
-    /// Whether what is asked for does what the verb says, or it is done to it.
+    /// Whether the answer is the subject of the verb, and not its object.
     pub subject_is_asked: bool,
     pub negated: bool,
     pub occurrence: Option<Occurrence>,
-    pub scale: Option<Scale>,
-    /// Whether it asks for what usually happens.
+    pub scale: Option<Comparison>,
+    /// Whether the question asks for what usually happens.
     pub habitual: bool,
-    /// "Mira or Henrik": the alternatives that the question itself names, in bytes.
+    /// Byte ranges of the alternatives in the question: "Mira or Henrik".
     pub alternatives: Vec<Range<usize>>,
-    /// What stands in quotes, in bytes.
+    /// Byte ranges of quotations.
     pub quotes: Vec<Range<usize>>,
     /// Whether the answer is one of the options as such: "which of these".
     pub among_options: bool,
-    /// Whom the question calls by name, in bytes: "Where have you been, Pip?" That one is not what it is about.
-    pub called: Option<Range<usize>>,
-    /// The kind of report that it wants, in bytes: "the whole story" is not what it is about either, nor is the turn in "whose turn
-    /// is it to cook?".
+    /// Byte range of the addressee: "Where have you been, Pip?" The question is not about them.
+    pub addressee: Option<Range<usize>>,
+    /// Byte range of a requested report ("the whole story") or turn ("whose turn is it to cook?"). The question is not
+    /// about them.
     pub report: Option<Range<usize>>,
 }
 
-/// Reads a question. `times` are its time phrases, in bytes.
-pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
+/// Parses a question. `times` are the byte ranges of its time phrases.
+pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuestion {
     let plain = without_asides(text);
     let plain = plain.as_deref().unwrap_or(text);
-    let as_why = how_come(plain);
+    let as_why = replace_how_come(plain);
     let (words, sentences) = parse(as_why.as_deref().unwrap_or(plain), times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
-    let mut cue = cue(&words, &sentence).or_else(|| spoken_before(&words, &sentences, place));
+    let mut cue = take_cue(&words, &sentence).or_else(|| preceding_statement(&words, &sentences, place));
     let mut clause = asking_clause(&sentence, cue.as_ref());
+    // "Can you tell me whether the stove is on?" asks what "is the stove on?" does.
+    clause.inverted |= clause.asking.is_none() && asks_whether(text);
     // "What does she do every morning?": how often is no object.
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
-    is_what(&mut clause);
-    if let Some((whole, start)) = completed(&clause, &sentences, place) {
+    split_predicate(&mut clause);
+    if let Some((whole, start)) = complete_from_previous(&clause, &sentences, place) {
         clause = whole;
         main.start = start;
     }
-    // What follows the sentence that asks is what it quotes.
+    // Sentences after the asking one are quoted.
     if place + 1 < sentences.len() && !sentence.asks {
         let end = sentences.last().map_or(main.end, |last| last.range.end);
         match &mut cue {
@@ -156,7 +158,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         }
     }
     if let Some(cue) = &cue {
-        // The cue stands at one end; what is left is what is asked.
+        // The cue is at one end; the rest is the asking clause.
         if cue.range.end <= main.start {
             // It stands in a sentence of its own.
         } else if cue.range.start <= main.start + 24 && cue.range.end < main.end && clause.range.start >= cue.range.end
@@ -166,7 +168,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
             main.end = cue.range.start;
         }
     }
-    let called = called(&words, &main);
+    let called = addressee(&words, &main);
     if let Some(called) = &called {
         clause.objects.retain(|noun| !called.contains(&noun.range.start));
         if called.start <= main.start {
@@ -175,10 +177,10 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
             main.end = called.start;
         }
     }
-    let mut asked = Asked {
-        called,
+    let mut asked = ParsedQuestion {
+        addressee: called,
         report: None,
-        ask: Ask::Description,
+        ask: AnswerKind::Description,
         class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
         subject_is_asked: asks_subject(&clause),
         negated: is_negated(&words, &main),
@@ -186,7 +188,7 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         scale: None,
         habitual: is_habitual(&words),
         alternatives: Vec::new(),
-        quotes: quotes(text),
+        quotes: quotations(text),
         among_options: false,
         clause,
         main,
@@ -194,17 +196,18 @@ pub(crate) fn understand(text: &str, times: &[Range<usize>]) -> Asked {
         words,
         sentences,
     };
-    asked.class = asked.class.map(|class| one_of_them(&asked.sentences, &asked.clause, &class).unwrap_or(class));
-    asked.occurrence = occurrence(&asked.words).or_else(|| had_been(&asked.clause));
-    asked.scale = scale(&asked.words, &asked.main);
-    asked.among_options = among_options(&asked);
-    asked.alternatives = alternatives(&asked);
-    asked.ask = kind(&mut asked);
+    asked.class =
+        asked.class.map(|class| antecedent_of_which_one(&asked.sentences, &asked.clause, &class).unwrap_or(class));
+    asked.occurrence = find_occurrence(&asked.words).or_else(|| previous_state_occurrence(&asked.clause));
+    asked.scale = find_comparison(&asked.words, &asked.main);
+    asked.among_options = asks_among_options(&asked);
+    asked.alternatives = find_alternatives(&asked);
+    asked.ask = answer_kind(&mut asked);
     asked
 }
 
-/// "Is Ilse Anton's mother?": who is asked about and what they may be stand side by side.
-fn is_what(clause: &mut Clause) {
+/// Splits adjacent subject and predicate: "is Ilse Anton's mother?".
+fn split_predicate(clause: &mut Clause) {
     let be = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     let alone = clause.objects.is_empty() && clause.complements.is_empty() && clause.adjuncts.is_empty();
     let Some(subject) = clause.subject.as_mut().filter(|_| be && alone && clause.inverted && clause.asking.is_none())
@@ -220,12 +223,12 @@ fn is_what(clause: &mut Clause) {
     owner.range.start = range.end + 1;
     let mut what = subject.clone();
     what.range.start = range.end + 1;
-    clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common(&name) });
+    clause.subject = Some(NounPhrase { range, kind: NounKind::Name, ..NounPhrase::common_noun(&name) });
     clause.objects.push(what);
 }
 
-/// What "which one?" asks for one of: the thing that the clause before it names.
-fn one_of_them(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> Option<NounPhrase> {
+/// Returns the class of "which one?": the thing that the clause before it names.
+fn antecedent_of_which_one(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> Option<NounPhrase> {
     let bare = matches!(class.head.as_str(), "one" | "ones") && class.modifiers.is_empty() && class.of.is_none();
     let before = sentences.iter().flat_map(|sentence| &sentence.clauses);
     let before = before.filter(|other| bare && other.range.end <= clause.range.start);
@@ -236,21 +239,21 @@ fn one_of_them(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> O
         .cloned()
 }
 
-/// "How come it is wet?" is "why it is wet?", as long.
-fn how_come(text: &str) -> Option<String> {
+/// Replaces "how come" by "why", without changing the length of the text.
+fn replace_how_come(text: &str) -> Option<String> {
     const HOW_COME: &str = "how come ";
     let at = text.to_ascii_lowercase().find(HOW_COME).filter(|at| text[..*at].trim().is_empty())?;
     Some(format!("{}why      {}", &text[..at], &text[at + HOW_COME.len()..]))
 }
 
-/// Whether a phrase says how often: "every morning".
+/// Returns whether a phrase names a frequency: "every morning".
 fn is_recurring(noun: &NounPhrase) -> bool {
     matches!(noun.determiner.as_deref(), Some("every" | "each"))
         && lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(lexicon::Category::Time)
 }
 
-/// The sentence that asks: the last one with a question mark that has the form of a question, else one that begins as a
-/// question (a question may quote several sentences), else a request, else the last.
+/// Returns the index of the asking sentence: the last one with a question mark and the form of a question, else one
+/// that starts as a question (a question may quote several sentences), else a request, else the last one.
 fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
     let begins = |sentence: &Sentence| {
         let inside = words
@@ -266,7 +269,10 @@ fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
             || begins(sentence) && sentence.clauses.iter().any(|clause| clause.inverted)
     };
     let request = |sentence: &Sentence| {
-        words.iter().find(|word| word.range.start >= sentence.range.start).is_some_and(|word| is_request(&word.text))
+        words
+            .iter()
+            .find(|word| word.range.start >= sentence.range.start)
+            .is_some_and(|word| is_request_verb(&word.text))
     };
     let marked = sentences.iter().rposition(|sentence| sentence.asks && asks(sentence));
     marked
@@ -276,8 +282,8 @@ fn asking_sentence(sentences: &[Sentence], words: &[Word]) -> usize {
         .unwrap_or(sentences.len().saturating_sub(1))
 }
 
-/// Verbs that ask the listener to tell something.
-pub(crate) fn is_request(word: &str) -> bool {
+/// Returns whether a verb asks the listener to tell something.
+pub(crate) fn is_request_verb(word: &str) -> bool {
     matches!(
         word,
         "tell"
@@ -350,14 +356,14 @@ fn is_habitual(words: &[Word]) -> bool {
     })
 }
 
-/// "Where had it been?" asks for what was before what is told last.
-fn had_been(clause: &Clause) -> Option<Occurrence> {
+/// Returns the occurrence of "where had it been?": the state before the latest one.
+fn previous_state_occurrence(clause: &Clause) -> Option<Occurrence> {
     let where_it_was = clause.asking.as_ref().is_some_and(|asking| asking.word == "where");
     let verb = clause.verb.as_ref().filter(|verb| verb.perfect && verb.past && verb.lemma == "be")?;
     (where_it_was && verb.auxiliary_only && clause.complements.is_empty()).then_some(Occurrence::Previous)
 }
 
-fn occurrence(words: &[Word]) -> Option<Occurrence> {
+fn find_occurrence(words: &[Word]) -> Option<Occurrence> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     for at in 0..words.len() {
         let noun_next = words.get(at + 1).is_some_and(|word| word.tag == Tag::Noun);
@@ -379,8 +385,8 @@ fn occurrence(words: &[Word]) -> Option<Occurrence> {
     None
 }
 
-/// A superlative or comparative of the question.
-fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
+/// Returns the superlative or comparative of the question.
+fn find_comparison(words: &[Word], main: &Range<usize>) -> Option<Comparison> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     for (at, word) in
         words.iter().enumerate().filter(|(_, word)| word.range.start >= main.start && word.range.end <= main.end)
@@ -388,15 +394,15 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
         let next = || words.get(at + 1).map_or(String::new(), |word| word.lemma.clone());
         // "Which of them cost more?"
         let behind = || at.checked_sub(1).and_then(|before| words.get(before)).map(|word| word.lemma.as_str());
-        let plain = |most, comparative, of: &str| Some(Scale { most, of: of.into(), comparative });
+        let plain = |most, comparative, of: &str| Some(Comparison { most, scale_noun: of.into(), comparative });
         match word.text.as_str() {
             "most" | "highest" | "greatest" | "largest" | "biggest"
                 if text(at + 1) != "recent" && text(at + 1) != "recently" =>
             {
-                return Some(Scale { most: true, of: next(), comparative: false });
+                return Some(Comparison { most: true, scale_noun: next(), comparative: false });
             }
             "least" | "lowest" | "smallest" | "fewest" if text(at.wrapping_sub(1)) != "at" => {
-                return Some(Scale { most: false, of: next(), comparative: false });
+                return Some(Comparison { most: false, scale_noun: next(), comparative: false });
             }
             "longest" => return plain(true, false, "long"),
             "shortest" => return plain(false, false, "long"),
@@ -426,19 +432,19 @@ fn scale(words: &[Word], main: &Range<usize>) -> Option<Scale> {
     None
 }
 
-impl Asked {
-    /// Whether the sentence that asks has hardly more than the word that asks: "How?", "What kind?"
+impl ParsedQuestion {
+    /// Returns whether the asking sentence has hardly more than its question word: "How?", "What kind?"
     pub fn is_bare(&self) -> bool {
         self.clause.verb.is_none() && self.clause.subject.is_none() && self.clause.objects.is_empty()
     }
 
-    /// Whether the verb of the asking clause is denied: "Did she not come?"
-    pub fn negated_verb(&self) -> bool {
+    /// Returns whether the verb of the asking clause is negated: "Did she not come?"
+    pub fn has_negated_verb(&self) -> bool {
         self.clause.verb.as_ref().is_some_and(|verb| verb.negated)
     }
 }
 
-/// Whether the asking word is the subject: "who opened it?", "who had the key?".
+/// Returns whether the question word is the subject: "who opened it?", "who had the key?".
 fn asks_subject(clause: &Clause) -> bool {
     let Some(asking) = &clause.asking else { return false };
     let verb = clause.verb.as_ref();

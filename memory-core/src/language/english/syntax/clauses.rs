@@ -1,27 +1,27 @@
-//! Phrases to clauses.
+//! Builds clauses from phrases.
 
 use std::ops::Range;
 
-use super::phrases::Phrase;
+use super::phrases::SyntaxPhrase;
 use super::{Clause, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{INDEFINITE, PARTICLES, is_one_of};
+use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, is_one_of};
 
-/// Whether a verb follows that a noun standing here would be the subject of.
-fn verb_follows(noun: &NounPhrase, rest: &[Phrase]) -> bool {
+/// Returns whether a verb follows whose subject a noun here would be.
+fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
     // "Ben sings and we clap": the base form is finite.
     let plain = matches!(noun.head.as_str(), "i" | "we" | "they");
     for phrase in rest {
         match phrase {
-            Phrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
-            Phrase::Complement(..) => {}
+            SyntaxPhrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
+            SyntaxPhrase::Complement(..) => {}
             _ => return false,
         }
     }
     false
 }
 
-/// Puts phrases together to clauses.
-pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
+/// Builds clauses from phrases.
+pub(super) fn build_clauses(phrases: Vec<SyntaxPhrase>) -> Vec<Clause> {
     let mut done: Vec<Clause> = Vec::new();
     let mut current = Clause::default();
     let mut link: Option<String> = None;
@@ -30,22 +30,22 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
         let rest = &phrases[place + 1..];
         let range = phrase_range(phrase);
         match phrase {
-            Phrase::Comma => {
+            SyntaxPhrase::Comma => {
                 comma = true;
                 continue;
             }
-            Phrase::Link(word) => {
+            SyntaxPhrase::Link(word) => {
                 link = Some(word.clone());
                 continue;
             }
-            Phrase::Asking(asking) => {
+            SyntaxPhrase::Asking(asking) => {
                 if !is_empty(&current) {
                     done.push(std::mem::take(&mut current));
                 }
                 current.link = link.take();
                 current.asking = Some(asking.clone());
             }
-            Phrase::Noun(noun) => {
+            SyntaxPhrase::Noun(noun) => {
                 let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "What did the nails and hinges cost?": a subject that is not yet whole.
@@ -66,23 +66,23 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     && noun.kind == NounKind::Name
                     && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
                     && !current.objects.is_empty()
-                    && matches!(rest.first(), Some(Phrase::Noun(object))
+                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(object))
                         if object.determiner.is_some() || object.kind == NounKind::Number);
                 // "38.5, the fever is back": the number says something by itself.
                 let apart = comma
                     && current.verb.is_none()
                     && noun.kind != NounKind::Number
                     && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Number)
-                    && verb_follows(noun, rest);
+                    && is_followed_by_verb(noun, rest);
                 if apart {
                     done.push(std::mem::take(&mut current));
                 }
-                if let Some(verb) = current.verb.clone().filter(|_| gapped && !verb_follows(noun, rest)) {
+                if let Some(verb) = current.verb.clone().filter(|_| gapped && !is_followed_by_verb(noun, rest)) {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                     current.subject = Some(noun.clone());
                     current.verb = Some(verb);
-                } else if (current.verb.is_some() && !waits && verb_follows(noun, rest))
+                } else if (current.verb.is_some() && !waits && is_followed_by_verb(noun, rest))
                     || subordinate && !is_empty(&current)
                 {
                     done.push(std::mem::take(&mut current));
@@ -108,20 +108,20 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                     current.objects.push(noun.clone());
                 }
             }
-            Phrase::Adjunct(adjunct) => {
+            SyntaxPhrase::Adjunct(adjunct) => {
                 let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
                 // "…, but in the yard it is fine": what stands before a subject belongs to it.
                 let before_subject = (link.is_some() || comma)
-                    && matches!(rest.first(), Some(Phrase::Noun(noun)) if verb_follows(noun, &rest[1..]));
-                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, Phrase::Verb(_)));
+                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
+                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, SyntaxPhrase::Verb(_)));
                 if (subordinate || before_subject) && current.verb.is_some() {
                     done.push(std::mem::take(&mut current));
                     current.link = link.take();
                 }
                 current.adjuncts.push(adjunct.clone());
             }
-            Phrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
-            Phrase::Verb(verb) => {
+            SyntaxPhrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
+            SyntaxPhrase::Verb(verb) => {
                 // "Nora, open the door": whom the speaker calls does nothing.
                 let called = comma
                     && link.is_none()
@@ -138,10 +138,12 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
                 }
                 match &mut current.verb {
                     None => current.verb = Some(verb.clone()),
-                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !verb_breaks(own, verb) => {
-                        merge(own, verb)
+                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !starts_new_verb(own, verb) => {
+                        merge_verbs(own, verb)
                     }
-                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => merge(own, verb),
+                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => {
+                        merge_verbs(own, verb)
+                    }
                     Some(_) => {
                         let subject =
                             current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
@@ -176,7 +178,7 @@ pub(super) fn clauses(phrases: Vec<Phrase>) -> Vec<Clause> {
     done
 }
 
-/// "She switched the lamp off": the particle belongs to the verb, wherever it stands.
+/// Attaches a particle to its verb, wherever it stands: "she switched the lamp off".
 fn take_particle(clause: &mut Clause) {
     let Some(verb) = clause.verb.as_mut().filter(|verb| !verb.auxiliary_only && verb.particle.is_none()) else {
         return;
@@ -190,17 +192,17 @@ fn take_particle(clause: &mut Clause) {
     }
 }
 
-/// Whether a verb stands as commands do: in its base form, alone.
+/// Returns whether a verb is in the imperative: in its base form, alone.
 fn is_command(verb: &VerbGroup) -> bool {
     verb.infinitive && !verb.auxiliary_only && verb.modal.is_none() && !verb.past && !verb.progressive
 }
 
-/// Whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" can not.
-fn verb_breaks(own: &VerbGroup, verb: &VerbGroup) -> bool {
+/// Returns whether a verb cannot belong to the auxiliary before it: "is to come" can, "has, standing" cannot.
+fn starts_new_verb(own: &VerbGroup, verb: &VerbGroup) -> bool {
     own.lemma == "do" && verb.progressive
 }
 
-fn merge(own: &mut VerbGroup, verb: &VerbGroup) {
+fn merge_verbs(own: &mut VerbGroup, verb: &VerbGroup) {
     let auxiliary = own.lemma.clone();
     own.auxiliary_only = verb.auxiliary_only;
     own.negated |= verb.negated;
@@ -225,9 +227,9 @@ fn is_empty(clause: &Clause) -> bool {
         && clause.asking.is_none()
 }
 
-/// Adds a noun to the list that it goes on, if it goes on one.
+/// Adds a noun to the coordination that it continues, if any.
 fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
-    if is_one_of(&noun.head, INDEFINITE) && noun.kind == NounKind::Pronoun {
+    if is_one_of(&noun.head, INDEFINITE_PRONOUNS) && noun.kind == NounKind::Pronoun {
         return false;
     }
     let last = clause.objects.last_mut();
@@ -248,13 +250,13 @@ fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
     }
 }
 
-fn phrase_range(phrase: &Phrase) -> Option<Range<usize>> {
+fn phrase_range(phrase: &SyntaxPhrase) -> Option<Range<usize>> {
     match phrase {
-        Phrase::Noun(noun) => Some(noun.range.clone()),
-        Phrase::Verb(verb) => Some(verb.range.clone()),
-        Phrase::Adjunct(adjunct) => Some(adjunct.range.clone()),
-        Phrase::Complement(_, range) => Some(range.clone()),
-        Phrase::Asking(asking) => Some(asking.range.clone()),
-        Phrase::Link(_) | Phrase::Comma => None,
+        SyntaxPhrase::Noun(noun) => Some(noun.range.clone()),
+        SyntaxPhrase::Verb(verb) => Some(verb.range.clone()),
+        SyntaxPhrase::Adjunct(adjunct) => Some(adjunct.range.clone()),
+        SyntaxPhrase::Complement(_, range) => Some(range.clone()),
+        SyntaxPhrase::Asking(asking) => Some(asking.range.clone()),
+        SyntaxPhrase::Link(_) | SyntaxPhrase::Comma => None,
     }
 }

@@ -1,23 +1,23 @@
-//! Words to phrases and clauses: who does what to what, where and with what.
+//! Parses words into phrases and clauses: who does what to what, where and with what.
 
 mod clauses;
 mod phrases;
 
 use std::ops::Range;
 
-use self::clauses::clauses;
+use self::clauses::build_clauses;
 use self::phrases::phrases;
 use super::lexicon::{self, PartOfSpeech};
-use super::tag::{Tag, Word, words};
+use super::tag::{Tag, Word, tag_words};
 
-/// A noun phrase: a head with what belongs to it.
+/// A noun phrase: a head with its modifiers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct NounPhrase {
-    /// Where it stands in the text, in bytes, what hangs on it by "of" included.
+    /// Byte range in the text, including a phrase attached by "of".
     pub range: Range<usize>,
-    /// Base form of the head noun.
+    /// Lemma of the head noun.
     pub head: String,
-    /// Base forms of adjectives, nouns and names before the head, in order.
+    /// Lemmas of adjectives, nouns and names before the head, in order.
     pub modifiers: Vec<String>,
     pub determiner: Option<String>,
     pub owner: Option<Box<NounPhrase>>,
@@ -26,7 +26,7 @@ pub(crate) struct NounPhrase {
     pub plural: bool,
     /// "of" what: "a jar of jam".
     pub of: Option<Box<NounPhrase>>,
-    /// What is coordinated with it ("a knife and a fork") or stands beside it ("Mr Tamm the plumber").
+    /// Coordinated phrases ("a knife and a fork") and appositions ("Mr Tamm the plumber").
     pub also: Vec<NounPhrase>,
 }
 
@@ -39,8 +39,8 @@ pub(crate) enum NounKind {
 }
 
 impl NounPhrase {
-    /// A common noun that stands nowhere in the text.
-    pub fn common(head: &str) -> Self {
+    /// Returns a common noun that is in no text.
+    pub fn common_noun(head: &str) -> Self {
         Self {
             range: 0..0,
             head: head.to_owned(),
@@ -55,7 +55,7 @@ impl NounPhrase {
         }
     }
 
-    /// Base forms of all its words, its owner and what hangs on it, without pronouns.
+    /// Returns the lemmas of all its words, its owner and its "of" phrase, without pronouns.
     pub fn lemmas(&self) -> Vec<&str> {
         let mut found = Vec::new();
         self.collect(&mut found);
@@ -79,8 +79,8 @@ impl NounPhrase {
         self.kind == NounKind::Pronoun
     }
 
-    /// The phrase and what is coordinated with it.
-    pub fn all(&self) -> impl Iterator<Item = &NounPhrase> {
+    /// Returns the phrase and those coordinated with it.
+    pub fn coordinated(&self) -> impl Iterator<Item = &NounPhrase> {
         std::iter::once(self).chain(&self.also)
     }
 }
@@ -89,7 +89,7 @@ impl NounPhrase {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct VerbGroup {
     pub range: Range<usize>,
-    /// Base form of the main verb; of an auxiliary alone, "be", "have" or "do".
+    /// Lemma of the main verb; of an auxiliary alone, "be", "have" or "do".
     pub lemma: String,
     pub particle: Option<String>,
     pub negated: bool,
@@ -101,7 +101,7 @@ pub(crate) struct VerbGroup {
     pub passive: bool,
     /// No auxiliary, no subject: a command or a title.
     pub infinitive: bool,
-    /// Whether there is no main verb yet.
+    /// Whether it has no main verb yet.
     pub auxiliary_only: bool,
 }
 
@@ -162,14 +162,14 @@ pub(crate) struct Sentence {
     pub asks: bool,
 }
 
-/// The words of a text and its sentences; words inside `times` are passed over.
+/// Parses a text into its words and sentences. Skips words inside `times`.
 pub(crate) fn parse(text: &str, times: &[Range<usize>]) -> (Vec<Word>, Vec<Sentence>) {
     parse_with(text, times, &[])
 }
 
-/// The same, of a text in which some words, in lower case, are known to be names: "Rose" is no flower where somebody is called so.
+/// As [`parse`], with known names in lower case: "Rose" is no flower if a person has that name.
 pub(crate) fn parse_with(text: &str, times: &[Range<usize>], names: &[String]) -> (Vec<Word>, Vec<Sentence>) {
-    let words = words(text, times, names);
+    let words = tag_words(text, times, names);
     let mut sentences = Vec::new();
     let mut from = 0;
     for at in 0..=words.len() {
@@ -177,7 +177,7 @@ pub(crate) fn parse_with(text: &str, times: &[Range<usize>], names: &[String]) -
             || words[at].tag == Tag::Mark && matches!(words[at].text.as_str(), "." | "!" | "?" | ";" | "…");
         if ends {
             if at > from {
-                let asks = words.get(at).is_some_and(|word| word.is("?"));
+                let asks = words.get(at).is_some_and(|word| word.has_text("?"));
                 sentences.push(sentence(&words[from..at], asks));
             }
             from = at + 1;
@@ -189,5 +189,5 @@ pub(crate) fn parse_with(text: &str, times: &[Range<usize>], names: &[String]) -
 fn sentence(words: &[Word], asks: bool) -> Sentence {
     let range = words[0].range.start..words[words.len() - 1].range.end;
     let phrases = phrases(words);
-    Sentence { range, clauses: clauses(phrases), asks }
+    Sentence { range, clauses: build_clauses(phrases), asks }
 }

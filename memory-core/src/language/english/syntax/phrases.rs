@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use super::{Adjunct, Asking, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{PARTICLES, is_one_of, joined_number, number_word};
+use crate::language::english::closed::{PARTICLES, combine_numbers, is_one_of, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
-/// How many phrases may stand inside one another; a text of "a of a of a …" must not use up the stack.
+/// Maximum nesting of phrases: a text of "a of a of a …" must not overflow the stack.
 const DEEPEST_PHRASE: usize = 6;
 
 #[derive(Debug, Clone)]
-pub(super) enum Phrase {
+pub(super) enum SyntaxPhrase {
     Noun(NounPhrase),
     Verb(VerbGroup),
     Adjunct(Adjunct),
@@ -22,7 +22,7 @@ pub(super) enum Phrase {
 }
 
 /// The phrases of a sentence, in order.
-pub(super) fn phrases(words: &[Word]) -> Vec<Phrase> {
+pub(super) fn phrases(words: &[Word]) -> Vec<SyntaxPhrase> {
     Chunker { words, at: 0 }.phrases()
 }
 
@@ -36,7 +36,7 @@ impl Chunker<'_> {
         self.words.get(at).map(|word| word.tag)
     }
 
-    fn phrases(mut self) -> Vec<Phrase> {
+    fn phrases(mut self) -> Vec<SyntaxPhrase> {
         let mut found = Vec::new();
         while let Some(word) = self.words.get(self.at) {
             match word.tag {
@@ -44,31 +44,33 @@ impl Chunker<'_> {
                 Tag::Mark => {
                     if matches!(word.text.as_str(), "," | ":" | "(" | ")" | "-" | "–" | "—" | "\"" | "“" | "”")
                     {
-                        found.push(Phrase::Comma);
+                        found.push(SyntaxPhrase::Comma);
                     }
                     self.at += 1;
                 }
                 Tag::Conjunction => {
-                    found.push(Phrase::Link(word.text.clone()));
+                    found.push(SyntaxPhrase::Link(word.text.clone()));
                     self.at += 1;
                 }
-                Tag::Wh => found.push(Phrase::Asking(self.asking(None))),
+                Tag::Wh => found.push(SyntaxPhrase::Asking(self.asking(None))),
                 Tag::Preposition => self.preposition(&mut found),
-                Tag::Auxiliary | Tag::Modal | Tag::Verb | Tag::To | Tag::Not => found.push(Phrase::Verb(self.verb())),
+                Tag::Auxiliary | Tag::Modal | Tag::Verb | Tag::To | Tag::Not => {
+                    found.push(SyntaxPhrase::Verb(self.verb()))
+                }
                 Tag::Adverb => {
-                    found.push(Phrase::Complement(word.lemma.clone(), word.range.clone()));
+                    found.push(SyntaxPhrase::Complement(word.lemma.clone(), word.range.clone()));
                     self.at += 1;
                 }
                 _ if self.is_any_more() => {
                     let range = word.range.start..self.words[self.at + 1].range.end;
-                    found.push(Phrase::Complement("anymore".into(), range));
+                    found.push(SyntaxPhrase::Complement("anymore".into(), range));
                     self.at += 2;
                 }
                 _ => match self.noun() {
-                    Some(noun) => found.push(Phrase::Noun(noun)),
+                    Some(noun) => found.push(SyntaxPhrase::Noun(noun)),
                     None => {
                         let word = &self.words[self.at];
-                        found.push(Phrase::Complement(word.lemma.clone(), word.range.clone()));
+                        found.push(SyntaxPhrase::Complement(word.lemma.clone(), word.range.clone()));
                         self.at += 1;
                     }
                 },
@@ -84,7 +86,7 @@ impl Chunker<'_> {
         matches!((word(self.at), word(self.at + 1)), ("any" | "no", "more")) && !goes_on && word(self.at + 2) != "of"
     }
 
-    fn preposition(&mut self, found: &mut Vec<Phrase>) {
+    fn preposition(&mut self, found: &mut Vec<SyntaxPhrase>) {
         let start = self.at;
         let mut text = self.words[start].text.clone();
         let mut next = start + 1;
@@ -106,14 +108,14 @@ impl Chunker<'_> {
         }
         self.at = next;
         if self.tag(next) == Some(Tag::Wh) {
-            found.push(Phrase::Asking(self.asking(Some(text))));
+            found.push(SyntaxPhrase::Asking(self.asking(Some(text))));
             return;
         }
         if let Some(noun) = self.noun() {
             let range = self.words[start].range.start..noun.range.end;
-            found.push(Phrase::Adjunct(Adjunct { preposition: text, noun, range }));
+            found.push(SyntaxPhrase::Adjunct(Adjunct { preposition: text, noun, range }));
         } else {
-            found.push(Phrase::Complement(text, self.words[start].range.clone()));
+            found.push(SyntaxPhrase::Complement(text, self.words[start].range.clone()));
         }
     }
 
@@ -247,7 +249,8 @@ impl Chunker<'_> {
                 None => break,
             }
         }
-        if depth > 0 && self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.is("of")) {
+        if depth > 0 && self.words.get(self.at).is_some_and(|word| word.tag == Tag::Preposition && word.has_text("of"))
+        {
             let back = self.at;
             self.at += 1;
             match self.noun_within(depth - 1) {
@@ -313,7 +316,7 @@ impl Chunker<'_> {
             match part.tag {
                 Tag::Number => {
                     let next = value(&part.text);
-                    number = number.zip(next).map(|(first, next)| joined_number(first, next)).or(next);
+                    number = number.zip(next).map(|(first, next)| combine_numbers(first, next)).or(next);
                 }
                 _ => modifiers.push(part.lemma.clone()),
             }

@@ -1,14 +1,15 @@
-//! Words of the closed classes: articles, pronouns, prepositions, conjunctions, auxiliaries, and what makes each of them another class.
+//! Tags words of the closed classes, and the contexts in which they belong to another class.
 
-use super::{BEFORE_INFINITIVE, Tag, Tagger, is_within};
+use super::{Tag, Tagger, VERBS_WITH_INFINITIVE, is_within};
 use crate::language::english::closed::{
-    ADVERBS, BE, CONJUNCTIONS, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, WH, is_one_of,
+    ADVERBS, BE_FORMS, CONJUNCTIONS, DETERMINERS, DO_FORMS, HAVE_FORMS, MODALS, POSSESSIVE_DETERMINERS, PREPOSITIONS,
+    PRONOUNS, QUESTION_WORDS, is_one_of,
 };
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::token::TokenKind;
 
 impl Tagger<'_> {
-    pub(super) fn closed(&self, at: usize) -> Option<Tag> {
+    pub(super) fn closed_class_tag(&self, at: usize) -> Option<Tag> {
         let text = self.text(at);
         let next_nominal = self.can_be_nominal(at + 1) || self.text(at + 1).parse::<f64>().is_ok();
         Some(match text {
@@ -19,15 +20,15 @@ impl Tagger<'_> {
             "one" if self.found.last().is_some_and(|last| last.tag == Tag::Modal) && self.share(at + 1).verb > 0 => {
                 Tag::Pronoun
             }
-            "'s" => self.possessive(at),
+            "'s" => self.possessive_tag(at),
             "to" => {
                 let verb = self.share(at + 1).verb;
                 let next = self.text(at + 1);
                 let base = lexicon::lemma(next, PartOfSpeech::Verb).is_some_and(|lemma| lemma == next);
-                let auxiliary = is_one_of(next, BE) || is_one_of(next, HAVE) || is_one_of(next, DO);
-                let wants = self.found.last().is_some_and(|last| is_one_of(&last.lemma, BEFORE_INFINITIVE));
+                let auxiliary = is_one_of(next, BE_FORMS) || is_one_of(next, HAVE_FORMS) || is_one_of(next, DO_FORMS);
+                let wants = self.found.last().is_some_and(|last| is_one_of(&last.lemma, VERBS_WITH_INFINITIVE));
                 let after_noun = self.share(at + 1).noun > verb && !auxiliary && !wants;
-                if auxiliary || base && verb > 0 && (!after_noun || self.begins_object(at + 2)) {
+                if auxiliary || base && verb > 0 && (!after_noun || self.starts_object(at + 2)) {
                     Tag::To
                 } else {
                     Tag::Preposition
@@ -45,7 +46,7 @@ impl Tagger<'_> {
             | "much" | "most" | "more" | "other" | "such" | "half" | "either" | "neither" | "several"
                 if !next_nominal
                     && !is_one_of(self.text(at + 1), DETERMINERS)
-                    && !is_one_of(self.text(at + 1), OWNERS) =>
+                    && !is_one_of(self.text(at + 1), POSSESSIVE_DETERMINERS) =>
             {
                 if text == "that"
                     && self.found.last().is_some_and(|last| matches!(last.tag, Tag::Verb | Tag::Noun | Tag::Name))
@@ -57,13 +58,13 @@ impl Tagger<'_> {
                     Tag::Pronoun
                 }
             }
-            _ if is_one_of(text, OWNERS) && text != "whose" => Tag::Owner,
-            _ if is_one_of(text, WH) => Tag::Wh,
+            _ if is_one_of(text, POSSESSIVE_DETERMINERS) && text != "whose" => Tag::Owner,
+            _ if is_one_of(text, QUESTION_WORDS) => Tag::Wh,
             // "I have something to do."
             "do" if self.found.last().is_some_and(|last| last.tag == Tag::To) => Tag::Verb,
             // "What did she do?": the second one is the verb itself, but not in "what did she have to bring?".
             "do" | "done" | "doing" | "have"
-                if self.inverted()
+                if self.has_inverted_auxiliary()
                     && !(text == "have" && self.text(at + 1) == "to")
                     && self
                         .found
@@ -72,11 +73,13 @@ impl Tagger<'_> {
             {
                 Tag::Verb
             }
-            _ if is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) => Tag::Auxiliary,
+            _ if is_one_of(text, BE_FORMS) || is_one_of(text, HAVE_FORMS) || is_one_of(text, DO_FORMS) => {
+                Tag::Auxiliary
+            }
             _ if is_one_of(text, MODALS) => {
                 // "The can is empty."
                 let noun = self
-                    .before()
+                    .previous_word()
                     .is_some_and(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective | Tag::Noun))
                     && text == "can"
                     && self.share(at).noun > 0
@@ -115,22 +118,24 @@ impl Tagger<'_> {
             // "She takes it out of the box", and "we have run out of milk".
             "out"
                 if self.text(at + 1) == "of"
-                    && self.begins_noun(at + 2)
+                    && self.starts_noun_phrase(at + 2)
                     && self.found.last().is_some_and(|last| last.is_nominal() || last.tag == Tag::Pronoun) =>
             {
                 Tag::Preposition
             }
             // "It was put on Thursday."
-            "on" | "in" if self.is_timed(at + 1) => Tag::Preposition,
+            "on" | "in" if self.starts_time_phrase(at + 1) => Tag::Preposition,
             "down" | "up" | "off" | "out" | "in" | "on" | "back" | "away" | "over" | "behind"
-                if !self.begins_noun(at + 1) =>
+                if !self.starts_noun_phrase(at + 1) =>
             {
                 Tag::Adverb
             }
             // "I have never once been late."
-            "once" if self.found.last().is_some_and(|last| last.tag == Tag::Not || last.is("never")) => Tag::Adverb,
+            "once" if self.found.last().is_some_and(|last| last.tag == Tag::Not || last.has_text("never")) => {
+                Tag::Adverb
+            }
             "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once"
-                if self.has_clause_after(at) =>
+                if self.precedes_clause(at) =>
             {
                 Tag::Conjunction
             }
@@ -138,7 +143,7 @@ impl Tagger<'_> {
             "after" if self.found.last().is_some_and(|last| matches!(last.lemma.as_str(), "look" | "ask" | "run")) => {
                 Tag::Preposition
             }
-            "before" | "after" | "since" | "until" | "till" | "as" if self.has_clause_after(at) => Tag::Conjunction,
+            "before" | "after" | "since" | "until" | "till" | "as" if self.precedes_clause(at) => Tag::Conjunction,
             _ if is_one_of(text, CONJUNCTIONS) => Tag::Conjunction,
             _ if is_one_of(text, PREPOSITIONS) && text != "next" => {
                 let like = text == "like"
@@ -147,7 +152,7 @@ impl Tagger<'_> {
                     })
                     && !self.has_verb_now();
                 // "I do not like it."
-                let like = like || text == "like" && self.is_denied_deed();
+                let like = like || text == "like" && self.follows_denied_verb();
                 if like { Tag::Verb } else { Tag::Preposition }
             }
             _ if is_one_of(text, PRONOUNS) && !matches!(text, "there" | "here" | "none") => Tag::Pronoun,
@@ -156,23 +161,23 @@ impl Tagger<'_> {
         })
     }
 
-    /// Whether "do not", "never" or the like stands right before.
-    fn is_denied_deed(&self) -> bool {
+    /// Returns whether "do not", "never" or the like is directly before the word.
+    fn follows_denied_verb(&self) -> bool {
         let mut before = self.found.iter().rev().skip_while(|word| word.tag == Tag::Adverb);
         let denied = before.next().is_some_and(|word| word.tag == Tag::Not);
         denied
             && before.next().is_some_and(|word| {
-                is_one_of(&word.text, DO) || matches!(word.tag, Tag::Modal | Tag::Pronoun | Tag::Name)
+                is_one_of(&word.text, DO_FORMS) || matches!(word.tag, Tag::Modal | Tag::Pronoun | Tag::Name)
             })
     }
 
-    /// Whether a time phrase that was read before stands here.
-    pub(super) fn is_timed(&self, at: usize) -> bool {
+    /// Returns whether a time phrase that was parsed before starts here.
+    pub(super) fn starts_time_phrase(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| is_within(token, self.times))
     }
 
-    /// Whether an apostrophe makes the word before it the owner of what follows.
-    pub(super) fn owns(&self, at: usize) -> bool {
+    /// Returns whether an apostrophe makes the word before it a possessive.
+    pub(super) fn is_possessive_apostrophe(&self, at: usize) -> bool {
         let attached = self.tokens[at].attached && self.tokens.get(at + 1).is_some_and(|next| !next.attached);
         let last = self.found.last().filter(|last| attached && last.text.ends_with('s'));
         last.is_some_and(|last| matches!(last.tag, Tag::Noun | Tag::Name)) && self.can_be_nominal(at + 1)
@@ -189,8 +194,8 @@ impl Tagger<'_> {
                 .all(|word| !matches!(word.tag, Tag::Verb))
     }
 
-    /// Whether a subordinate clause, and not a noun alone, follows: a verb before the next mark.
-    pub(super) fn has_clause_after(&self, at: usize) -> bool {
+    /// Returns whether a subordinate clause, and not only a noun, follows: a verb before the next punctuation mark.
+    pub(super) fn precedes_clause(&self, at: usize) -> bool {
         let mut seen_noun = false;
         for next in at + 1..self.tokens.len().min(at + 12) {
             let token = &self.tokens[next];
@@ -198,7 +203,11 @@ impl Tagger<'_> {
                 return false;
             }
             let text = token.text.as_str();
-            if is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) || is_one_of(text, MODALS) {
+            if is_one_of(text, BE_FORMS)
+                || is_one_of(text, HAVE_FORMS)
+                || is_one_of(text, DO_FORMS)
+                || is_one_of(text, MODALS)
+            {
                 return seen_noun || next == at + 1;
             }
             let share = self.share(next);
@@ -225,27 +234,27 @@ impl Tagger<'_> {
         false
     }
 
-    /// Whether a noun phrase begins at `at`.
-    pub(super) fn begins_noun(&self, at: usize) -> bool {
+    /// Returns whether a noun phrase starts at `at`.
+    pub(super) fn starts_noun_phrase(&self, at: usize) -> bool {
         let text = self.text(at);
         is_one_of(text, DETERMINERS)
-            || is_one_of(text, OWNERS)
+            || is_one_of(text, POSSESSIVE_DETERMINERS)
             || is_one_of(text, PRONOUNS)
             || matches!(text, "which" | "what" | "whose")
             || self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Number)
             || self.can_be_nominal(at) && !is_one_of(text, ADVERBS)
     }
 
-    pub(super) fn begins_object(&self, at: usize) -> bool {
+    pub(super) fn starts_object(&self, at: usize) -> bool {
         let text = self.text(at);
         is_one_of(text, DETERMINERS)
-            || is_one_of(text, OWNERS)
+            || is_one_of(text, POSSESSIVE_DETERMINERS)
             || is_one_of(text, PRONOUNS)
             || is_one_of(text, PREPOSITIONS)
     }
 
-    /// "'s" after a noun: of an owner, or "is".
-    pub(super) fn possessive(&self, at: usize) -> Tag {
+    /// Returns the tag of "'s" after a noun: possessive, or "is".
+    pub(super) fn possessive_tag(&self, at: usize) -> Tag {
         let Some(last) = self.found.last() else { return Tag::Auxiliary };
         if !matches!(last.tag, Tag::Noun | Tag::Name | Tag::Number) && last.text != "one" {
             return Tag::Auxiliary;

@@ -1,17 +1,19 @@
-//! Words of the open classes: nouns, verbs, adjectives and adverbs, by how often the lexicon finds each and by what stands around.
+//! Tags words of the open classes (nouns, verbs, adjectives and adverbs) by their frequencies in the lexicon and by
+//! context.
 
-use super::{OFTEN_A_VERB, Shares, Tag, Tagger, UNMARKED_PASTS, Word};
+use super::{MIN_VERB_SHARE, OpenClassShares, Tag, Tagger, UNMARKED_PASTS, Word};
 use crate::language::english::closed::{
-    ADVERBS, BE, DETERMINERS, DO, HAVE, MODALS, OWNERS, PREPOSITIONS, PRONOUNS, is_one_of,
+    ADVERBS, BE_FORMS, DETERMINERS, DO_FORMS, HAVE_FORMS, MODALS, POSSESSIVE_DETERMINERS, PREPOSITIONS, PRONOUNS,
+    is_one_of,
 };
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::token::TokenKind;
 
 impl Tagger<'_> {
-    pub(super) fn open(&self, at: usize) -> Tag {
+    pub(super) fn open_class_tag(&self, at: usize) -> Tag {
         let token = &self.tokens[at];
         let share = self.share(at);
-        // An evening is no deed, whatever evens.
+        // "Evening" is a noun, although "even" is a verb.
         if matches!(token.text.as_str(), "evening" | "morning") {
             return Tag::Noun;
         }
@@ -54,19 +56,19 @@ impl Tagger<'_> {
                 _ => Tag::Noun,
             };
         }
-        if gerund && self.is_subject(at) {
+        if gerund && self.is_gerund_subject(at) {
             return Tag::Noun;
         }
-        let Some(before) = self.before() else { return self.at_begin(at, share, inflected) };
+        let Some(before) = self.previous_word() else { return self.tag_at_start(at, share, inflected) };
         // "When was it lower?": no verb follows a form of "be" in its base form.
-        let is_like = matches!(token.text.as_str(), "lower" | "better" | "further") && self.asks_with_be();
+        let is_like = matches!(token.text.as_str(), "lower" | "better" | "further") && self.is_be_question();
         match before.tag {
             Tag::Noun | Tag::Name | Tag::Pronoun if is_like => Tag::Adjective,
             // "To take care of the cat."
             Tag::Verb if before.lemma == "take" && share.noun > 0 && self.text(at + 1) == "of" => Tag::Noun,
             Tag::To | Tag::Modal if share.verb > 0 => Tag::Verb,
             Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Number | Tag::Adjective => nominal(self),
-            Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.begins_object(at + 1)) => {
+            Tag::Preposition if gerund && share.verb > 0 && (share.noun == 0 || self.starts_object(at + 1)) => {
                 Tag::Verb
             }
             Tag::Preposition => nominal(self),
@@ -83,26 +85,27 @@ impl Tagger<'_> {
             }
             Tag::Wh if share.verb > 0 && (third || past || share.verb > share.noun.max(share.adjective)) => Tag::Verb,
             Tag::Auxiliary if share.verb > 0 && (past || gerund && share.adjective <= share.verb) => Tag::Verb,
-            Tag::Auxiliary if is_one_of(&before.text, DO) && share.verb > 0 => Tag::Verb,
-            Tag::Auxiliary => self.by_share(share),
-            Tag::Pronoun | Tag::Noun | Tag::Name => self.after_noun(at, before, share, (third, past, gerund)),
+            Tag::Auxiliary if is_one_of(&before.text, DO_FORMS) && share.verb > 0 => Tag::Verb,
+            Tag::Auxiliary => self.most_frequent_tag(share),
+            Tag::Pronoun | Tag::Noun | Tag::Name => self.tag_after_noun(at, before, share, (third, past, gerund)),
             Tag::Mark | Tag::Conjunction => {
                 // "What did the nails and hinges cost?": of a subject that is not yet whole.
-                let subject = before.tag == Tag::Conjunction && third && share.noun > 0 && self.inverted();
+                let subject =
+                    before.tag == Tag::Conjunction && third && share.noun > 0 && self.has_inverted_auxiliary();
                 if share.verb > 0 && (third || past) && share.verb >= share.adjective && !subject {
                     Tag::Verb
                 } else if subject {
                     Tag::Noun
                 } else {
-                    self.at_begin(at, share, inflected)
+                    self.tag_at_start(at, share, inflected)
                 }
             }
-            _ => self.by_share(share),
+            _ => self.most_frequent_tag(share),
         }
     }
 
-    /// Whether a gerund is what something is said or asked of: "smoking is forbidden", "is smoking allowed?".
-    pub(super) fn is_subject(&self, at: usize) -> bool {
+    /// Returns whether a gerund is a subject: "smoking is forbidden", "is smoking allowed?".
+    pub(super) fn is_gerund_subject(&self, at: usize) -> bool {
         let next = self.text(at + 1);
         let is_past = |base: &str| base != next && !next.ends_with('s') && !next.ends_with("ing");
         match self.found.as_slice() {
@@ -112,7 +115,7 @@ impl Tagger<'_> {
         }
     }
 
-    pub(super) fn by_share(&self, share: Shares) -> Tag {
+    pub(super) fn most_frequent_tag(&self, share: OpenClassShares) -> Tag {
         let most = share.noun.max(share.verb).max(share.adjective).max(share.adverb);
         if share.adjective == most {
             Tag::Adjective
@@ -125,10 +128,11 @@ impl Tagger<'_> {
         }
     }
 
-    /// At the begin of a sentence or clause: a command ("Add oil"), or a noun.
-    pub(super) fn at_begin(&self, at: usize, share: Shares, inflected: bool) -> Tag {
+    /// Returns the tag at the start of a sentence or clause: a command ("Add oil"), or a noun.
+    pub(super) fn tag_at_start(&self, at: usize, share: OpenClassShares, inflected: bool) -> Tag {
         let next = self.text(at + 1);
-        let object = is_one_of(next, DETERMINERS) || is_one_of(next, OWNERS) || is_one_of(next, PRONOUNS);
+        let object =
+            is_one_of(next, DETERMINERS) || is_one_of(next, POSSESSIVE_DETERMINERS) || is_one_of(next, PRONOUNS);
         let next_share = self.share(at + 1);
         if share.verb > 0 && !inflected && (object || share.verb >= share.noun && next_share.verb <= next_share.noun) {
             return Tag::Verb;
@@ -136,26 +140,26 @@ impl Tagger<'_> {
         if share.verb > 0 && inflected && share.noun == 0 && share.adjective == 0 {
             return Tag::Verb;
         }
-        self.by_share(Shares { verb: if inflected { share.verb } else { share.verb / 2 }, ..share })
+        self.most_frequent_tag(OpenClassShares { verb: if inflected { share.verb } else { share.verb / 2 }, ..share })
     }
 
-    pub(super) fn after_noun(
+    pub(super) fn tag_after_noun(
         &self,
         at: usize,
         before: &Word,
-        share: Shares,
+        share: OpenClassShares,
         (third, past, gerund): (bool, bool, bool),
     ) -> Tag {
         let pronoun = before.tag == Tag::Pronoun;
         let next_nominal = self.can_be_nominal(at + 1) && !is_one_of(self.text(at + 1), ADVERBS);
         let plural_subject = pronoun
             || before.text != before.lemma && before.tag == Tag::Noun
-            || self.found.iter().rev().take(4).any(|word| word.is("and"));
+            || self.found.iter().rev().take(4).any(|word| word.has_text("and"));
         let direct = self.found.last().is_some_and(|last| last.range == before.range);
         // "How many fishing boats did you see?"
         let asked = self.found.first().is_some_and(|word| word.tag == Tag::Wh) && self.is_auxiliary(at + 1);
         // "How much were the nose drops?": after a form of "be" stands no such form of a verb.
-        if third && share.noun > 0 && before.tag == Tag::Noun && (asked || self.asks_with_be()) {
+        if third && share.noun > 0 && before.tag == Tag::Noun && (asked || self.is_be_question()) {
             return Tag::Noun;
         }
         if share.verb > 0 && !self.has_verb {
@@ -175,13 +179,13 @@ impl Tagger<'_> {
             // "Jonas put the box": a past that looks like its base form, with an object behind it.
             let unmarked = is_one_of(self.text(at), UNMARKED_PASTS);
             let acts = before.tag == Tag::Name || pronoun;
-            if unmarked && (acts && self.begins_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
+            if unmarked && (acts && self.starts_object(at + 1) || is_one_of(self.text(at + 1), DETERMINERS)) {
                 return Tag::Verb;
             }
             if !gerund
                 && plural_subject
                 && !third
-                && (pronoun || share.verb >= share.noun || self.begins_object(at + 1))
+                && (pronoun || share.verb >= share.noun || self.starts_object(at + 1))
             {
                 return Tag::Verb;
             }
@@ -190,18 +194,23 @@ impl Tagger<'_> {
         // "Where is the key of the tool shed?": a thing is named, and nothing is shed.
         let thing = || lexicon::category(self.text(at), PartOfSpeech::Noun) == Some(lexicon::Category::Artifact);
         let base = share.noun > 0 && !is_one_of(self.text(at), UNMARKED_PASTS) && share.adjective == 0;
-        let compound =
-            direct && before.tag == Tag::Noun && !past && !gerund && !third && self.asks_with_be() && (thing() || base);
+        let compound = direct
+            && before.tag == Tag::Noun
+            && !past
+            && !gerund
+            && !third
+            && self.is_be_question()
+            && (thing() || base);
         // "Why did the water pump stop?": what stops is a pump.
-        let verb_next = || self.verb_behind(at) && self.share(at + 1).verb > self.share(at + 1).noun;
-        let agent = direct && before.tag == Tag::Noun && !third && !gerund && share.noun > 0 && self.inverted_do();
+        let verb_next = || self.is_followed_by_base_form(at) && self.share(at + 1).verb > self.share(at + 1).noun;
+        let agent = direct && before.tag == Tag::Noun && !third && !gerund && share.noun > 0 && self.has_inverted_do();
         let compound = compound || agent && verb_next();
         // "Why did Mia water Ben's plants?": what follows is what it is done to.
         let acts_on = before.tag == Tag::Name
             && self.tokens[at].kind == TokenKind::Word
             && !self.tokens[at].capital
             && !gerund
-            && (self.is_name(at + 1) || self.begins_object(at + 1) && !is_one_of(self.text(at + 1), PREPOSITIONS));
+            && (self.is_name(at + 1) || self.starts_object(at + 1) && !is_one_of(self.text(at + 1), PREPOSITIONS));
         // "Does Mia drink milk?", and not "did the Lind dog bark?".
         let bare = !self
             .found
@@ -210,18 +219,18 @@ impl Tagger<'_> {
             .skip_while(|word| word.tag == Tag::Name)
             .take(1)
             .any(|word| matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Adjective));
-        let drinks = before.tag == Tag::Name && direct && bare && !gerund && !third && share.verb >= OFTEN_A_VERB;
-        if share.verb > 0 && (acts_on || drinks) && self.inverted_do() && self.inverted() {
+        let drinks = before.tag == Tag::Name && direct && bare && !gerund && !third && share.verb >= MIN_VERB_SHARE;
+        if share.verb > 0 && (acts_on || drinks) && self.has_inverted_do() && self.has_inverted_auxiliary() {
             return Tag::Verb;
         }
         if share.verb > 0
-            && self.inverted()
+            && self.has_inverted_auxiliary()
             && !compound
             && (gerund
                 || past
                 || share.verb > share.noun
                 || pronoun
-                || !next_nominal && self.inverted_do() && !self.verb_behind(at))
+                || !next_nominal && self.has_inverted_do() && !self.is_followed_by_base_form(at))
             && !(third && self.is_auxiliary(at + 1))
         {
             return Tag::Verb;
@@ -237,21 +246,21 @@ impl Tagger<'_> {
         if share.verb > 0 && (past || gerund || third) && share.adjective <= share.verb {
             return Tag::Verb;
         }
-        self.by_share(share)
+        self.most_frequent_tag(share)
     }
 
     pub(super) fn is_auxiliary(&self, at: usize) -> bool {
         let text = self.text(at);
-        is_one_of(text, BE) || is_one_of(text, HAVE) || is_one_of(text, DO) || is_one_of(text, MODALS)
+        is_one_of(text, BE_FORMS) || is_one_of(text, HAVE_FORMS) || is_one_of(text, DO_FORMS) || is_one_of(text, MODALS)
     }
 
-    /// Whether the clause began with an auxiliary or a modal and its subject, without a main verb so far.
-    pub(super) fn inverted(&self) -> bool {
+    /// Returns whether the clause started with an auxiliary or a modal and its subject, without a main verb so far.
+    pub(super) fn has_inverted_auxiliary(&self) -> bool {
         for word in self.found.iter().rev() {
             match word.tag {
                 Tag::Auxiliary | Tag::Modal => return true,
                 // "Did the nails and screws rust?"
-                Tag::Conjunction if word.is("and") || word.is("or") => {}
+                Tag::Conjunction if word.has_text("and") || word.has_text("or") => {}
                 Tag::Mark | Tag::Verb | Tag::Conjunction => return false,
                 _ => {}
             }
@@ -259,8 +268,8 @@ impl Tagger<'_> {
         false
     }
 
-    /// Whether a base form stands behind adverbs, which is then the verb: "does the washing machine still leak?".
-    pub(super) fn verb_behind(&self, at: usize) -> bool {
+    /// Returns whether a base form follows after adverbs, and is the verb: "does the washing machine still leak?".
+    pub(super) fn is_followed_by_base_form(&self, at: usize) -> bool {
         let next = (at + 1..self.tokens.len()).find(|next| !is_one_of(self.text(*next), ADVERBS));
         next.is_some_and(|next| {
             let base =
@@ -269,13 +278,14 @@ impl Tagger<'_> {
         })
     }
 
-    pub(super) fn asks_with_be(&self) -> bool {
+    pub(super) fn is_be_question(&self) -> bool {
         let auxiliary = self.found.iter().rev().find(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal));
-        self.inverted() && auxiliary.is_some_and(|word| word.lemma == "be")
+        self.has_inverted_auxiliary() && auxiliary.is_some_and(|word| word.lemma == "be")
     }
 
-    pub(super) fn inverted_do(&self) -> bool {
+    pub(super) fn has_inverted_do(&self) -> bool {
         let auxiliary = self.found.iter().rev().find(|word| matches!(word.tag, Tag::Auxiliary | Tag::Modal));
-        auxiliary.is_some_and(|word| is_one_of(&word.text, DO) || word.tag == Tag::Modal) && !self.starts_clause()
+        auxiliary.is_some_and(|word| is_one_of(&word.text, DO_FORMS) || word.tag == Tag::Modal)
+            && !self.is_at_clause_start()
     }
 }

@@ -1,34 +1,34 @@
-//! A second look at the word classes of a question, once all of its words have one: a question for what somebody does has one verb.
+//! Corrects the tags of a question after tagging: a question about somebody's deed has one verb.
 
-use super::{Shares, Tag, Word};
-use crate::language::english::closed::{DO, is_one_of};
+use super::{OpenClassShares, Tag, Word};
+use crate::language::english::closed::{DO_FORMS, is_one_of};
 
-/// Verbs before which another verb may stand in a question without "to": "did she help carry it?".
-const BEFORE_VERBS: &[&str] =
+/// Verbs before a bare infinitive: "did she help carry it?".
+const VERBS_WITH_BARE_INFINITIVE: &[&str] =
     &["help", "go", "come", "let", "make", "have", "see", "hear", "watch", "get", "keep", "start", "want"];
 
-/// Mends the classes of a text's words, sentence by sentence. `shares` has those of the words.
-pub(super) fn second_look(words: &mut [Word], shares: &[Shares]) {
-    all_right(words);
+/// Corrects the tags of a text sentence by sentence. `shares` has the frequencies of its words.
+pub(super) fn correct_tags(words: &mut [Word], shares: &[OpenClassShares]) {
+    tag_all_right(words);
     let mut first = 0;
     while first < words.len() {
         let end = (first..words.len()).find(|at| matches!(words[*at].text.as_str(), "." | "!" | "?" | ";" | ","));
         let end = end.unwrap_or(words.len());
         let clause = &mut words[first..end];
-        if let Some(auxiliary) = auxiliary(clause) {
+        if let Some(auxiliary) = inverted_auxiliary(clause) {
             let shares = &shares[first..end];
-            if is_one_of(&clause[auxiliary].text, DO) {
-                one_verb(clause, shares, auxiliary);
+            if is_one_of(&clause[auxiliary].text, DO_FORMS) {
+                keep_one_verb(clause, shares, auxiliary);
             } else {
-                progressive(clause, shares, auxiliary);
+                keep_progressive_verb(clause, shares, auxiliary);
             }
         }
         first = end + 1;
     }
 }
 
-/// The auxiliary that stands before the subject of a question: at the begin, or right behind the words that ask.
-fn auxiliary(words: &[Word]) -> Option<usize> {
+/// Returns the auxiliary before the subject of a question: at the start, or directly after the question words.
+fn inverted_auxiliary(words: &[Word]) -> Option<usize> {
     let at = words.iter().position(|word| word.tag == Tag::Auxiliary)?;
     let before = &words[..at];
     let asks = before.iter().any(|word| word.tag == Tag::Wh);
@@ -37,10 +37,11 @@ fn auxiliary(words: &[Word]) -> Option<usize> {
     (!own && (asks || begins)).then_some(at)
 }
 
-/// "Does the bilge pump make a noise?": a pump. "When does the train to the fair leave?": leaves.
-fn one_verb(words: &mut [Word], shares: &[Shares], auxiliary: usize) {
+/// Keeps one main verb in a question: "does the bilge pump make a noise?" (a pump), "when does the train to the fair
+/// leave?" (leaves).
+fn keep_one_verb(words: &mut [Word], shares: &[OpenClassShares], auxiliary: usize) {
     let end = (auxiliary + 1..words.len())
-        .find(|at| matches!(words[*at].tag, Tag::Conjunction | Tag::To | Tag::Mark) && !words[*at].is("and"))
+        .find(|at| matches!(words[*at].tag, Tag::Conjunction | Tag::To | Tag::Mark) && !words[*at].has_text("and"))
         .unwrap_or(words.len());
     let verbs: Vec<usize> = (auxiliary + 1..end).filter(|at| words[*at].tag == Tag::Verb).collect();
     if let [one, other, ..] = verbs[..]
@@ -48,7 +49,7 @@ fn one_verb(words: &mut [Word], shares: &[Shares], auxiliary: usize) {
         && shares[one].noun > 0
         && words[one].text == words[one].lemma
         && words[other].text == words[other].lemma
-        && !is_one_of(&words[one].text, BEFORE_VERBS)
+        && !is_one_of(&words[one].text, VERBS_WITH_BARE_INFINITIVE)
     {
         words[one].tag = Tag::Noun;
     }
@@ -70,8 +71,8 @@ fn one_verb(words: &mut [Word], shares: &[Shares], auxiliary: usize) {
     }
 }
 
-/// "Is that hose joint in the shed still dripping?"
-fn progressive(words: &mut [Word], shares: &[Shares], auxiliary: usize) {
+/// Keeps the participle of a progressive question as its verb: "is that hose joint in the shed still dripping?"
+fn keep_progressive_verb(words: &mut [Word], shares: &[OpenClassShares], auxiliary: usize) {
     let Some(last) = words.len().checked_sub(1).filter(|last| *last > auxiliary + 2) else { return };
     let since = matches!(words[last - 1].text.as_str(), "still" | "already" | "yet" | "now" | "always");
     if words[auxiliary].lemma != "be" || !since || !words[last].is_gerund() || shares[last].verb == 0 {
@@ -88,11 +89,11 @@ fn progressive(words: &mut [Word], shares: &[Shares], auxiliary: usize) {
     }
 }
 
-/// "Is it all right?" says how it is, and "all right hands" would be things.
-fn all_right(words: &mut [Word]) {
+/// Tags "all right" as an adjective: "is it all right?". "All right hands" are things.
+fn tag_all_right(words: &mut [Word]) {
     for at in 1..words.len() {
         let ends = words.get(at + 1).is_none_or(|next| !matches!(next.tag, Tag::Noun | Tag::Name | Tag::Adjective));
-        if words[at].is("right") && words[at - 1].is("all") && ends {
+        if words[at].has_text("right") && words[at - 1].has_text("all") && ends {
             words[at - 1].tag = Tag::Adverb;
             words[at].tag = Tag::Adjective;
         }

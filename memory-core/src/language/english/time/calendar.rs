@@ -1,4 +1,4 @@
-//! Days, weeks, months and hours in a zone.
+//! Days, weeks, months and hours in a time zone.
 
 use jiff::civil::{Date, DateTime, Weekday};
 use jiff::tz::TimeZone;
@@ -6,8 +6,8 @@ use jiff::{Span, ToSpan, Zoned};
 
 use crate::{TimeSpan, Timestamp};
 
-/// Months by name, with their usual abbreviations.
-pub(super) fn month(word: &str) -> Option<i8> {
+/// Returns the number of a month by its name or a common abbreviation.
+pub(super) fn month_number(word: &str) -> Option<i8> {
     const MONTHS: [(&str, &str); 12] = [
         ("january", "jan"),
         ("february", "feb"),
@@ -29,8 +29,8 @@ pub(super) fn month(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
-/// Weekdays by name. "Mondays" is none: it names no single day.
-pub(super) fn weekday(word: &str) -> Option<Weekday> {
+/// Returns a weekday by its name. "Mondays" is none: it names no single day.
+pub(super) fn weekday_named(word: &str) -> Option<Weekday> {
     let day = match word {
         "monday" | "mon" => Weekday::Monday,
         "tuesday" | "tue" | "tues" => Weekday::Tuesday,
@@ -44,8 +44,8 @@ pub(super) fn weekday(word: &str) -> Option<Weekday> {
     Some(day)
 }
 
-/// Seasons of the northern year as first month and number of months.
-pub(super) fn season(word: &str) -> Option<i8> {
+/// Returns the first month of a season in the northern hemisphere.
+pub(super) fn first_month_of_season(word: &str) -> Option<i8> {
     match word {
         "spring" => Some(3),
         "summer" => Some(6),
@@ -55,27 +55,27 @@ pub(super) fn season(word: &str) -> Option<i8> {
     }
 }
 
-/// Seconds of an hour.
-pub(super) const HOUR: i32 = 3_600;
+/// Length of an hour in seconds.
+pub(super) const HOUR_S: i32 = 3_600;
 
-/// Seconds of a day without a change of the clocks.
-pub(super) const DAY: i32 = 24 * HOUR;
+/// Length of a day in seconds, without a change of the clocks.
+pub(super) const DAY_S: i32 = 24 * HOUR_S;
 
-/// Parts of a day in seconds since midnight; the night ends on the next day.
-pub(super) fn part_of_day(word: &str) -> Option<(i32, i32)> {
+/// Returns the start and the end of a part of a day, in seconds since midnight. The night ends on the next day.
+pub(super) fn part_of_day_seconds(word: &str) -> Option<(i32, i32)> {
     match word {
-        "morning" => Some((5 * HOUR, 12 * HOUR)),
-        "lunchtime" => Some((11 * HOUR + HOUR / 2, 14 * HOUR)),
-        "afternoon" => Some((12 * HOUR, 18 * HOUR)),
-        "evening" => Some((17 * HOUR, 24 * HOUR)),
-        "night" => Some((18 * HOUR, 29 * HOUR)),
+        "morning" => Some((5 * HOUR_S, 12 * HOUR_S)),
+        "lunchtime" => Some((11 * HOUR_S + HOUR_S / 2, 14 * HOUR_S)),
+        "afternoon" => Some((12 * HOUR_S, 18 * HOUR_S)),
+        "evening" => Some((17 * HOUR_S, 24 * HOUR_S)),
+        "night" => Some((18 * HOUR_S, 29 * HOUR_S)),
         _ => None,
     }
 }
 
-/// Units of a duration.
+/// A unit of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Second,
     Minute,
     Hour,
@@ -85,8 +85,8 @@ pub(super) enum Unit {
     Year,
 }
 
-impl Unit {
-    pub fn of(word: &str) -> Option<Self> {
+impl TimeUnit {
+    pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "second" | "seconds" | "sec" | "secs" => Some(Self::Second),
             "minute" | "minutes" | "min" | "mins" => Some(Self::Minute),
@@ -99,8 +99,8 @@ impl Unit {
         }
     }
 
-    /// So many of it; `None` beyond the calendar.
-    pub fn times(self, count: i64) -> Option<Span> {
+    /// Returns a number of units as a span. `None` beyond the calendar.
+    pub fn span_of(self, count: i64) -> Option<Span> {
         let span = Span::new();
         let times = match self {
             Self::Second => span.try_seconds(count),
@@ -114,8 +114,8 @@ impl Unit {
         times.ok()
     }
 
-    /// Roughly, for tolerances.
-    pub fn seconds(self) -> i64 {
+    /// Returns the approximate length in seconds, for tolerances.
+    pub fn approximate_seconds(self) -> i64 {
         match self {
             Self::Second => 1,
             Self::Minute => 60,
@@ -128,45 +128,48 @@ impl Unit {
     }
 }
 
-/// From the first moment of `first` to the last of `last`.
-pub(super) fn days(first: Date, last: Date, zone: &TimeZone) -> TimeSpan {
+/// Returns the span from the first moment of `first` to the last of `last`.
+pub(super) fn span_of_days(first: Date, last: Date, zone: &TimeZone) -> TimeSpan {
     let end = last.checked_add(1.day()).unwrap_or(Date::MAX);
-    let start = at(first.at(0, 0, 0, 0), zone);
-    TimeSpan::new(start, at(end.at(0, 0, 0, 0), zone).saturating_sub(std::time::Duration::from_micros(1)))
+    let start = timestamp_in_zone(first.at(0, 0, 0, 0), zone);
+    TimeSpan::new(
+        start,
+        timestamp_in_zone(end.at(0, 0, 0, 0), zone).saturating_sub(std::time::Duration::from_micros(1)),
+    )
 }
 
-/// The moment so many seconds after the midnight at which a day begins, as a clock on the wall shows it; below zero it
-/// is the day before, beyond 24 hours the next day.
-pub(super) fn moment_of(day: Date, seconds: i32, zone: &TimeZone) -> Timestamp {
-    let day = day.checked_add(i64::from(seconds.div_euclid(DAY)).days()).unwrap_or(day);
-    let seconds = seconds.rem_euclid(DAY);
+/// Returns the moment at a number of seconds after midnight by the wall clock. Negative values are on the day before,
+/// values beyond 24 hours on the next day.
+pub(super) fn moment_at(day: Date, seconds: i32, zone: &TimeZone) -> Timestamp {
+    let day = day.checked_add(i64::from(seconds.div_euclid(DAY_S)).days()).unwrap_or(day);
+    let seconds = seconds.rem_euclid(DAY_S);
     let part = |value: i32| i8::try_from(value).unwrap_or(0);
-    at(day.at(part(seconds / HOUR), part(seconds / 60 % 60), part(seconds % 60), 0), zone)
+    timestamp_in_zone(day.at(part(seconds / HOUR_S), part(seconds / 60 % 60), part(seconds % 60), 0), zone)
 }
 
-/// From so many seconds after midnight to so many, both ends included.
-pub(super) fn seconds_of(day: Date, from: i32, to: i32, zone: &TimeZone) -> TimeSpan {
-    TimeSpan::new(moment_of(day, from, zone), moment_of(day, to, zone))
+/// Returns the span between two numbers of seconds after midnight, both included.
+pub(super) fn span_between_seconds(day: Date, from: i32, to: i32, zone: &TimeZone) -> TimeSpan {
+    TimeSpan::new(moment_at(day, from, zone), moment_at(day, to, zone))
 }
 
-/// A day so many days later; at the end of the calendar the day itself.
+/// Returns the date a number of days later, clamped to the calendar.
 pub(super) fn day_after(day: Date, days: i64) -> Date {
     day.checked_add(days.days()).unwrap_or(day)
 }
 
-/// A civil time in a zone. One that a change of the clocks skips or repeats is read as RFC 5545 says: the later one
+/// Converts a civil time to a moment. A time in a gap or a fold of the clocks is read as in RFC 5545: the later one
 /// after a gap, the earlier one in a fold.
-pub(super) fn at(civil: DateTime, zone: &TimeZone) -> Timestamp {
+pub(super) fn timestamp_in_zone(civil: DateTime, zone: &TimeZone) -> Timestamp {
     zone.to_ambiguous_zoned(civil).compatible().map(|zoned| zoned.timestamp().into()).unwrap_or_default()
 }
 
-/// Shifts a zoned time, clamped at the ends of the calendar.
-pub(super) fn shifted(now: &Zoned, by: Span) -> Zoned {
+/// Shifts a zoned time, clamped to the calendar.
+pub(super) fn shift_clamped(now: &Zoned, by: Span) -> Zoned {
     now.checked_add(by).unwrap_or_else(|_| now.clone())
 }
 
-/// First and last day of a month.
-pub(super) fn month_of(year: i16, month: i8) -> Option<(Date, Date)> {
+/// Returns the first and the last day of a month.
+pub(super) fn month_bounds(year: i16, month: i8) -> Option<(Date, Date)> {
     let first = Date::new(year, month, 1).ok()?;
     Some((first, first.last_of_month()))
 }

@@ -1,30 +1,30 @@
-//! Neighbouring pieces become one phrase: "yesterday" + "at 3 pm", "Saturday" + "the fourteenth" + "at six".
+//! Combines neighbouring pieces to one phrase: "yesterday" + "at 3 pm", "Saturday" + "the fourteenth" + "at six".
 
 use jiff::civil::{Date, Weekday};
 
-use super::Relation;
-use super::parser::{Found, Parser, PartialDate, Piece, Which};
-use super::tokens::Gap;
+use super::TimeRelation;
+use super::parser::{LocatedPiece, Parser, PartialDate, PhrasePiece, WeekdayModifier};
+use super::tokens::Separator;
 use crate::TimeSpan;
 
 /// The day of a phrase.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum DayOf {
+pub(super) enum PhraseDay {
     Known(Date),
-    Weekday(Weekday, Which),
+    Weekday(Weekday, WeekdayModifier),
     Date(PartialDate, Option<Weekday>),
 }
 
 /// The time of day of a phrase.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ClockOf {
-    At(super::clock::Clock, super::parser::Hedge),
-    Range(super::clock::Clock, super::clock::Clock),
+pub(super) enum PhraseClock {
+    At(super::clock::ClockTime, super::parser::ClockHedge),
+    Range(super::clock::ClockTime, super::clock::ClockTime),
 }
 
-/// What is no single day.
+/// A time that is no single day.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Whole {
+pub(super) enum PhrasePeriod {
     Days(Date, Date),
     DateRange(PartialDate, PartialDate),
     Periods(Vec<(Date, Date)>),
@@ -32,43 +32,43 @@ pub(super) enum Whole {
     InSession(TimeSpan),
 }
 
-/// A phrase as the pieces that it has.
+/// A phrase as its pieces.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Group {
+pub(super) struct PhrasePieces {
     pub from: usize,
     pub to: usize,
-    pub day: Option<DayOf>,
-    /// Whether the day stands in a neighbouring phrase ("18:51 to 18:52, 19:03 on 14 June").
+    pub day: Option<PhraseDay>,
+    /// Whether the day comes from a neighbouring phrase ("18:51 to 18:52, 19:03 on 14 June").
     pub lent: bool,
     pub part: Option<(i32, i32)>,
-    pub clock: Option<ClockOf>,
-    pub whole: Option<Whole>,
+    pub clock: Option<PhraseClock>,
+    pub whole: Option<PhrasePeriod>,
     /// The relation in front of the day, or of the phrase.
-    pub relation: Relation,
+    pub relation: TimeRelation,
     /// The relation in front of the clock time.
-    pub clock_relation: Relation,
+    pub clock_relation: TimeRelation,
     pub weak: bool,
 }
 
-impl Group {
-    fn of(found: &Found) -> Self {
+impl PhrasePieces {
+    fn from_piece(found: &LocatedPiece) -> Self {
         let mut group = Self { from: found.from, to: found.to, weak: found.weak, ..Self::default() };
         match &found.piece {
-            Piece::Days(first, last) if first == last => group.day = Some(DayOf::Known(*first)),
-            Piece::PartOfDay(day, part) => {
-                group.day = Some(DayOf::Known(*day));
+            PhrasePiece::Days(first, last) if first == last => group.day = Some(PhraseDay::Known(*first)),
+            PhrasePiece::PartOfDay(day, part) => {
+                group.day = Some(PhraseDay::Known(*day));
                 group.part = Some(*part);
             }
-            Piece::Weekday(day, which) => group.day = Some(DayOf::Weekday(*day, *which)),
-            Piece::Date(date) => group.day = Some(DayOf::Date(*date, None)),
-            Piece::Part(from, to) => group.part = Some((*from, *to)),
-            Piece::Clock(clock, hedge) => group.clock = Some(ClockOf::At(*clock, *hedge)),
-            Piece::ClockRange(from, to) => group.clock = Some(ClockOf::Range(*from, *to)),
-            Piece::Days(first, last) => group.whole = Some(Whole::Days(*first, *last)),
-            Piece::DateRange(first, last) => group.whole = Some(Whole::DateRange(*first, *last)),
-            Piece::Periods(periods) => group.whole = Some(Whole::Periods(periods.clone())),
-            Piece::Span(span, short) => group.whole = Some(Whole::Span(*span, *short)),
-            Piece::InSession(span) => group.whole = Some(Whole::InSession(*span)),
+            PhrasePiece::Weekday(day, which) => group.day = Some(PhraseDay::Weekday(*day, *which)),
+            PhrasePiece::Date(date) => group.day = Some(PhraseDay::Date(*date, None)),
+            PhrasePiece::Part(from, to) => group.part = Some((*from, *to)),
+            PhrasePiece::Clock(clock, hedge) => group.clock = Some(PhraseClock::At(*clock, *hedge)),
+            PhrasePiece::ClockRange(from, to) => group.clock = Some(PhraseClock::Range(*from, *to)),
+            PhrasePiece::Days(first, last) => group.whole = Some(PhrasePeriod::Days(*first, *last)),
+            PhrasePiece::DateRange(first, last) => group.whole = Some(PhrasePeriod::DateRange(*first, *last)),
+            PhrasePiece::Periods(periods) => group.whole = Some(PhrasePeriod::Periods(periods.clone())),
+            PhrasePiece::Span(span, short) => group.whole = Some(PhrasePeriod::Span(*span, *short)),
+            PhrasePiece::InSession(span) => group.whole = Some(PhrasePeriod::InSession(*span)),
         }
         if group.clock.is_some() {
             group.clock_relation = found.relation;
@@ -78,21 +78,21 @@ impl Group {
         group
     }
 
-    /// Both as one phrase; `None` if they are two.
-    fn joined(&self, next: &Self) -> Option<Self> {
+    /// Joins two groups to one phrase. Returns `None` if they are two phrases.
+    fn join(&self, next: &Self) -> Option<Self> {
         let mut group = self.clone();
         group.to = next.to;
         group.weak = false;
         match (&self.whole, &next.whole) {
             (None, None) => {}
             // "Tuesday next week", "next week on Tuesday".
-            (Some(Whole::Days(first, last)), None) => {
-                group.day = Some(DayOf::Known(in_period(next.day.as_ref()?, *first, *last)?));
+            (Some(PhrasePeriod::Days(first, last)), None) => {
+                group.day = Some(PhraseDay::Known(day_in_period(next.day.as_ref()?, *first, *last)?));
                 group.whole = None;
-                return group.with_hours(next);
+                return group.join_hours(next);
             }
-            (None, Some(Whole::Days(first, last))) => {
-                group.day = Some(DayOf::Known(in_period(self.day.as_ref()?, *first, *last)?));
+            (None, Some(PhrasePeriod::Days(first, last))) => {
+                group.day = Some(PhraseDay::Known(day_in_period(self.day.as_ref()?, *first, *last)?));
                 return Some(group);
             }
             _ => return None,
@@ -100,13 +100,13 @@ impl Group {
         if let Some(day) = &next.day {
             group.day = Some(match &self.day {
                 None => day.clone(),
-                Some(own) => one_day(own, day)?,
+                Some(own) => merge_days(own, day)?,
             });
         }
-        group.with_hours(next)
+        group.join_hours(next)
     }
 
-    fn with_hours(mut self, next: &Self) -> Option<Self> {
+    fn join_hours(mut self, next: &Self) -> Option<Self> {
         if let Some(part) = next.part {
             if self.part.is_some() {
                 return None;
@@ -120,13 +120,13 @@ impl Group {
             self.clock = Some(clock.clone());
             self.clock_relation = next.clock_relation;
         }
-        if next.relation != Relation::At {
-            if self.relation != Relation::At {
+        if next.relation != TimeRelation::At {
+            if self.relation != TimeRelation::At {
                 return None;
             }
             // "at ten until Friday" are two times.
             if self.day.is_some() && next.day.is_some()
-                || self.clock.is_some() && next.clock.is_none() && self.clock_relation != Relation::At
+                || self.clock.is_some() && next.clock.is_none() && self.clock_relation != TimeRelation::At
             {
                 return None;
             }
@@ -136,50 +136,58 @@ impl Group {
     }
 }
 
-/// Two days told of one day; `None` if they are two days.
-fn one_day(first: &DayOf, second: &DayOf) -> Option<DayOf> {
+/// Merges two descriptions of one day. Returns `None` for two days.
+fn merge_days(first: &PhraseDay, second: &PhraseDay) -> Option<PhraseDay> {
     match (first, second) {
-        (DayOf::Weekday(day, Which::Bare | Which::This), DayOf::Date(date, None))
-        | (DayOf::Date(date, None), DayOf::Weekday(day, Which::Bare)) => Some(DayOf::Date(*date, Some(*day))),
-        (DayOf::Weekday(_, _), DayOf::Date(date, None)) => Some(DayOf::Date(*date, None)),
-        (DayOf::Known(day), DayOf::Date(date, _)) => {
-            let agrees = date.day == day.day() && date.month.is_none_or(|month| month == day.month());
-            Some(if agrees { DayOf::Known(*day) } else { DayOf::Date(*date, None) })
+        (PhraseDay::Weekday(day, WeekdayModifier::Bare | WeekdayModifier::This), PhraseDay::Date(date, None))
+        | (PhraseDay::Date(date, None), PhraseDay::Weekday(day, WeekdayModifier::Bare)) => {
+            Some(PhraseDay::Date(*date, Some(*day)))
         }
-        (DayOf::Known(day), DayOf::Weekday(weekday, Which::Bare)) if day.weekday() == *weekday => Some(first.clone()),
-        (DayOf::Weekday(weekday, Which::Bare), DayOf::Known(day)) if day.weekday() == *weekday => Some(second.clone()),
+        (PhraseDay::Weekday(_, _), PhraseDay::Date(date, None)) => Some(PhraseDay::Date(*date, None)),
+        (PhraseDay::Known(day), PhraseDay::Date(date, _)) => {
+            let agrees = date.day == day.day() && date.month.is_none_or(|month| month == day.month());
+            Some(if agrees { PhraseDay::Known(*day) } else { PhraseDay::Date(*date, None) })
+        }
+        (PhraseDay::Known(day), PhraseDay::Weekday(weekday, WeekdayModifier::Bare)) if day.weekday() == *weekday => {
+            Some(first.clone())
+        }
+        (PhraseDay::Weekday(weekday, WeekdayModifier::Bare), PhraseDay::Known(day)) if day.weekday() == *weekday => {
+            Some(second.clone())
+        }
         _ => None,
     }
 }
 
-/// A weekday inside a week, or a day of the month inside a month.
-fn in_period(day: &DayOf, first: Date, last: Date) -> Option<Date> {
+/// Returns a weekday within a week, or a day of the month within a month.
+fn day_in_period(day: &PhraseDay, first: Date, last: Date) -> Option<Date> {
     let mut days = first.series(jiff::Span::new().days(1)).take_while(|date| *date <= last).take(31);
     match day {
-        DayOf::Weekday(weekday, Which::Bare | Which::This) => days.take(7).find(|date| date.weekday() == *weekday),
-        DayOf::Date(date, None) if date.month.is_none() => days.find(|other| other.day() == date.day),
+        PhraseDay::Weekday(weekday, WeekdayModifier::Bare | WeekdayModifier::This) => {
+            days.take(7).find(|date| date.weekday() == *weekday)
+        }
+        PhraseDay::Date(date, None) if date.month.is_none() => days.find(|other| other.day() == date.day),
         _ => None,
     }
 }
 
 impl Parser<'_> {
-    /// The phrases of the text, each as its pieces, in order.
-    pub fn groups(&self) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        let found = self.pieces();
+    /// Returns the phrases of the text in order, each as its pieces.
+    pub fn groups(&self) -> Vec<PhrasePieces> {
+        let mut groups: Vec<PhrasePieces> = Vec::new();
+        let found = self.parse_pieces();
         for (place, next) in found.iter().enumerate() {
-            if self.is_told_by_next(next, found.get(place + 1)) {
+            if self.depends_on_next(next, found.get(place + 1)) {
                 continue;
             }
-            let mut next_group = Group::of(next);
+            let mut next_group = PhrasePieces::from_piece(next);
             if let Some(before) = place.checked_sub(1).map(|before| &found[before])
-                && self.is_told_by_next(before, Some(next))
+                && self.depends_on_next(before, Some(next))
             {
-                next_group.relation = Relation::At;
+                next_group.relation = TimeRelation::At;
             }
             if let Some(last) = groups.last_mut()
                 && self.only_joining_words(last.to, next.from)
-                && let Some(joined) = last.joined(&next_group)
+                && let Some(joined) = last.join(&next_group)
             {
                 *last = joined;
                 continue;
@@ -188,28 +196,30 @@ impl Parser<'_> {
         }
         groups.retain(|group| !group.weak);
         self.lend_days(&mut groups);
-        Self::lend_days_beside(&mut groups);
+        Self::lend_days_to_neighbours(&mut groups);
         groups
     }
 
-    /// "The week before 7 May", "the last week of August": the date says when, and the words before it are not about
-    /// now.
-    fn is_told_by_next(&self, found: &Found, next: Option<&Found>) -> bool {
-        let Some(next) =
-            next.filter(|next| matches!(next.piece, Piece::Date(_) | Piece::Periods(_) | Piece::DateRange(..)))
-        else {
+    /// Returns whether a later date determines a phrase, which then is not relative to now: "the week before 7 May",
+    /// "the last week of August".
+    fn depends_on_next(&self, found: &LocatedPiece, next: Option<&LocatedPiece>) -> bool {
+        let Some(next) = next.filter(|next| {
+            matches!(next.piece, PhrasePiece::Date(_) | PhrasePiece::Periods(_) | PhrasePiece::DateRange(..))
+        }) else {
             return false;
         };
-        let relative =
-            matches!(found.piece, Piece::Span(..) | Piece::Days(..) | Piece::PartOfDay(..) | Piece::Weekday(..));
-        let linked = next.from == found.to && matches!(next.relation, Relation::Before | Relation::After)
+        let relative = matches!(
+            found.piece,
+            PhrasePiece::Span(..) | PhrasePiece::Days(..) | PhrasePiece::PartOfDay(..) | PhrasePiece::Weekday(..)
+        );
+        let linked = next.from == found.to && matches!(next.relation, TimeRelation::Before | TimeRelation::After)
             || next.from == found.to + 1 && matches!(self.word(found.to), "of" | "in");
-        relative && linked && self.gap(found.to) == Gap::Space
+        relative && linked && self.gap(found.to) == Separator::Space
     }
 
     fn only_joining_words(&self, from: usize, to: usize) -> bool {
         to - from <= 2
-            && (from..=to).all(|place| self.gap(place) != Gap::Stop)
+            && (from..=to).all(|place| self.gap(place) != Separator::Stop)
             && (from..to).all(|place| {
                 matches!(
                     self.word(place),
@@ -218,8 +228,8 @@ impl Parser<'_> {
             })
     }
 
-    /// Gives the phrases of a list that tell no day the day of their neighbour.
-    fn lend_days(&self, groups: &mut [Group]) {
+    /// Copies the day to the phrases of a list that have none.
+    fn lend_days(&self, groups: &mut [PhrasePieces]) {
         for place in 1..groups.len() {
             let (before, after) = groups.split_at_mut(place);
             let (Some(last), Some(next)) = (before.last(), after.first_mut()) else { continue };
@@ -241,11 +251,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives a clock time the day that a neighbouring phrase tells without an hour: "She comes on Wednesday. Her train
-    /// gets in at 18:40.", "On 9 May, who came at ten?"
-    fn lend_days_beside(groups: &mut [Group]) {
-        let lends = |group: &Group| group.day.is_some() && group.clock.is_none() && group.relation == Relation::At;
-        let borrows = |group: &Group| group.day.is_none() && group.clock.is_some() && group.whole.is_none();
+    /// Copies the day of a neighbouring phrase without an hour to a clock time: "She comes on Wednesday. Her train gets
+    /// in at 18:40.", "On 9 May, who came at ten?"
+    fn lend_days_to_neighbours(groups: &mut [PhrasePieces]) {
+        let lends =
+            |group: &PhrasePieces| group.day.is_some() && group.clock.is_none() && group.relation == TimeRelation::At;
+        let borrows = |group: &PhrasePieces| group.day.is_none() && group.clock.is_some() && group.whole.is_none();
         for place in 0..groups.len() {
             let before = place.checked_sub(1).filter(|before| lends(&groups[*before]) && !groups[*before].lent);
             let after = Some(place + 1).filter(|after| groups.get(*after).is_some_and(lends));
@@ -260,11 +271,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether nothing but what parts a list stands between two places.
+    /// Returns whether only list separators stand between two positions.
     pub fn is_list(&self, from: usize, to: usize) -> bool {
         to - from <= 2
             && (from..to)
                 .all(|place| matches!(self.word(place), "and" | "or" | "then" | "to" | "until" | "at" | "also"))
-            && self.tokens.get(to).is_some_and(|token| token.gap != Gap::Stop || from == to)
+            && self.tokens.get(to).is_some_and(|token| token.gap != Separator::Stop || from == to)
     }
 }

@@ -4,44 +4,50 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::Relation;
-use super::calendar::{month, month_of, season, weekday};
-use super::numbers::{ordinal, whole_number};
-use super::parser::{Found, Mode, Parser, PartialDate, Piece, Which};
-use super::tokens::Gap;
+use super::TimeRelation;
+use super::calendar::{first_month_of_season, month_bounds, month_number, weekday_named};
+use super::numbers::{leading_number, leading_ordinal};
+use super::parser::{LocatedPiece, Parser, ParserMode, PartialDate, PhrasePiece, WeekdayModifier};
+use super::tokens::Separator;
 
-/// A day of the month with the words it takes.
-struct Day {
+/// A day of the month and its number of words.
+struct DayOfMonth {
     taken: usize,
     day: i8,
-    /// Whether it is told as an ordinal ("7th", "seventh").
+    /// Whether it is an ordinal ("7th", "seventh").
     ordinal: bool,
 }
 
 impl Parser<'_> {
-    /// A date, a month, a season, a year or a weekday.
-    pub fn date(&self, place: usize) -> Option<Found> {
-        let found = |taken, piece, weak| Found { from: place, to: place + taken, piece, relation: Relation::At, weak };
+    /// Parses a date, a month, a season, a year or a weekday.
+    pub fn parse_date(&self, place: usize) -> Option<LocatedPiece> {
+        let found = |taken, piece, weak| LocatedPiece {
+            from: place,
+            to: place + taken,
+            piece,
+            relation: TimeRelation::At,
+            weak,
+        };
         if let Some((taken, piece)) = self
-            .in_digits(place)
-            .or_else(|| self.day_range(place))
-            .or_else(|| self.day_first(place))
-            .or_else(|| self.month_first(place))
+            .parse_numeric_date(place)
+            .or_else(|| self.parse_day_range(place))
+            .or_else(|| self.parse_day_first(place))
+            .or_else(|| self.parse_month_first(place))
         {
             return Some(found(taken, piece, false));
         }
-        if let Some((taken, which, weak)) = self.weekday(place) {
+        if let Some((taken, which, weak)) = self.parse_weekday(place) {
             return Some(found(taken, which, weak));
         }
-        if let Some((taken, day, weak)) = self.day_alone(place) {
+        if let Some((taken, day, weak)) = self.parse_day_alone(place) {
             let date = PartialDate { year: None, month: None, day };
-            return Some(found(taken, Piece::Date(date), weak));
+            return Some(found(taken, PhrasePiece::Date(date), weak));
         }
-        self.period(place).map(|(taken, piece)| found(taken, piece, false))
+        self.parse_period(place).map(|(taken, piece)| found(taken, piece, false))
     }
 
-    /// "2023-05-07", "25.03.2026", "25/03/2026", "on 25/03".
-    fn in_digits(&self, place: usize) -> Option<(usize, Piece)> {
+    /// Parses "2023-05-07", "25.03.2026", "25/03/2026" or "on 25/03".
+    fn parse_numeric_date(&self, place: usize) -> Option<(usize, PhrasePiece)> {
         let word = self.word(place);
         if !word.as_bytes().first()?.is_ascii_digit() || word.len() > 10 {
             return None;
@@ -70,110 +76,114 @@ impl Parser<'_> {
                 _ => return None,
             }
         };
-        Some((1, Piece::Date(date)))
+        Some((1, PhrasePiece::Date(date)))
     }
 
-    /// Whether two numbers with a mark between them may be a day and a month here.
+    /// Returns whether two numbers with a mark between them can be a day and a month here.
     fn expects_date(&self, place: usize, mark: char) -> bool {
         let parted = self.word(place).len() >= if mark == '.' { 5 } else { 3 };
         let before = self.word_before(place);
-        let led = matches!(before, "on" | "since" | "until" | "till" | "by") || weekday(before).is_some();
-        let alone = self.mode == Mode::Value && self.word(place).len() == 5;
+        let led = matches!(before, "on" | "since" | "until" | "till" | "by") || weekday_named(before).is_some();
+        let alone = self.mode == ParserMode::Value && self.word(place).len() == 5;
         parted && (led && !matches!(self.word(place + 1), "of" | "a" | "an") || alone)
     }
 
-    /// "3 to 5 March 2024", "between the 3rd and the 5th of March".
-    fn day_range(&self, place: usize) -> Option<(usize, Piece)> {
+    /// Parses "3 to 5 March 2024" or "between the 3rd and the 5th of March".
+    fn parse_day_range(&self, place: usize) -> Option<(usize, PhrasePiece)> {
         let skipped = usize::from(matches!(self.word(place), "from" | "between"));
-        let first = self.day_of_month(place + skipped)?;
+        let first = self.parse_day_of_month(place + skipped)?;
         let mut at = place + skipped + first.taken;
         match self.word(at) {
             "to" | "until" | "till" | "and" => at += 1,
-            _ if self.gap(at) == Gap::Dash => {}
+            _ if self.gap(at) == Separator::Dash => {}
             _ => return None,
         }
         // "on 3 and 5 March" are two days.
         if skipped == 0 && self.word(at - 1) == "and" {
             return None;
         }
-        let second = self.day_of_month(at)?;
+        let second = self.parse_day_of_month(at)?;
         at += second.taken + usize::from(self.word(at + second.taken) == "of");
-        let month = month(self.word(at))?;
-        let (taken, year) = self.year(at + 1);
+        let month = month_number(self.word(at))?;
+        let (taken, year) = self.parse_year(at + 1);
         let date = |day: i8| PartialDate { year, month: Some(month), day };
-        (first.day < second.day).then(|| (at + 1 + taken - place, Piece::DateRange(date(first.day), date(second.day))))
+        (first.day < second.day)
+            .then(|| (at + 1 + taken - place, PhrasePiece::DateRange(date(first.day), date(second.day))))
     }
 
-    /// "7 May 2023", "the 7th of May", "the seventh of May".
-    fn day_first(&self, place: usize) -> Option<(usize, Piece)> {
-        let day = self.day_of_month(place)?;
+    /// Parses "7 May 2023", "the 7th of May" or "the seventh of May".
+    fn parse_day_first(&self, place: usize) -> Option<(usize, PhrasePiece)> {
+        let day = self.parse_day_of_month(place)?;
         let mut at = place + day.taken;
         at += usize::from(self.word(at) == "of");
-        let month = month(self.word(at)).filter(|_| self.gap(at) != Gap::Stop || at == place + 1)?;
-        let (taken, year) = self.year(at + 1);
+        let month = month_number(self.word(at)).filter(|_| self.gap(at) != Separator::Stop || at == place + 1)?;
+        let (taken, year) = self.parse_year(at + 1);
         Date::new(year.unwrap_or(2024), month, day.day).ok()?;
-        Some((at + 1 + taken - place, Piece::Date(PartialDate { year, month: Some(month), day: day.day })))
+        Some((at + 1 + taken - place, PhrasePiece::Date(PartialDate { year, month: Some(month), day: day.day })))
     }
 
-    /// "May 7th, 2023", "May the seventh", "in June", "May 2023".
-    fn month_first(&self, place: usize) -> Option<(usize, Piece)> {
+    /// Parses "May 7th, 2023", "May the seventh", "in June" or "May 2023".
+    fn parse_month_first(&self, place: usize) -> Option<(usize, PhrasePiece)> {
         let word = self.word(place);
-        let number = month(word)?;
+        let number = month_number(word)?;
         let the = usize::from(self.word(place + 1) == "the");
-        if let Some(day) = self.day_of_month(place + 1 + the).filter(|day| the == 0 || day.ordinal)
-            && self.gap(place + 1) != Gap::Stop
-            && self.year(place + 1).1.is_none()
+        if let Some(day) = self.parse_day_of_month(place + 1 + the).filter(|day| the == 0 || day.ordinal)
+            && self.gap(place + 1) != Separator::Stop
+            && self.parse_year(place + 1).1.is_none()
             // "may 7 people come" is a question.
-            && (word != "may" || day.ordinal || self.ends_number(place + 1 + day.taken) || self.year(place + 1 + day.taken).1.is_some())
+            && (word != "may" || day.ordinal || self.cannot_be_counted(place + 1 + day.taken) || self.parse_year(place + 1 + day.taken).1.is_some())
         {
             let at = place + 1 + the + day.taken;
-            let (taken, year) = self.year(at);
+            let (taken, year) = self.parse_year(at);
             Date::new(year.unwrap_or(2024), number, day.day).ok()?;
-            return Some((at + taken - place, Piece::Date(PartialDate { year, month: Some(number), day: day.day })));
+            return Some((
+                at + taken - place,
+                PhrasePiece::Date(PartialDate { year, month: Some(number), day: day.day }),
+            ));
         }
-        let (taken, year) = self.year(place + 1);
+        let (taken, year) = self.parse_year(place + 1);
         // "may" and "march" are verbs, too.
         let named = year.is_some()
             || !matches!(word, "may" | "march" | "mar" | "sep" | "dec" | "jan")
             || matches!(self.word_before(place), "in" | "during" | "since" | "of" | "until" | "by" | "last" | "next");
         named.then(|| {
-            let periods = self.years(year, number).filter_map(|year| month_of(year, number)).collect();
-            (1 + taken, Piece::Periods(periods))
+            let periods = self.candidate_years(year, number).filter_map(|year| month_bounds(year, number)).collect();
+            (1 + taken, PhrasePiece::Periods(periods))
         })
     }
 
-    /// "summer 2022", "2022".
-    fn period(&self, place: usize) -> Option<(usize, Piece)> {
-        if let Some(first) = season(self.word(place))
-            && let (taken, Some(year)) = self.year(place + 1)
+    /// Parses "summer 2022" or "2022".
+    fn parse_period(&self, place: usize) -> Option<(usize, PhrasePiece)> {
+        if let Some(first) = first_month_of_season(self.word(place))
+            && let (taken, Some(year)) = self.parse_year(place + 1)
         {
             let start = Date::new(year, first, 1).ok()?;
             let end = start.checked_add(2.months()).ok()?.last_of_month();
-            return Some((1 + taken, Piece::Periods(vec![(start, end)])));
+            return Some((1 + taken, PhrasePiece::Periods(vec![(start, end)])));
         }
-        let expected = place > 0 || (self.mode == Mode::Value && self.tokens.len() == 1);
-        let counted = is_measured(self.word(place + 1));
-        let year = self.year(place).1.filter(|_| expected && !counted)?;
+        let expected = place > 0 || (self.mode == ParserMode::Value && self.tokens.len() == 1);
+        let counted = is_counted_noun(self.word(place + 1));
+        let year = self.parse_year(place).1.filter(|_| expected && !counted)?;
         let first = Date::new(year, 1, 1).ok()?;
-        Some((1, Piece::Periods(vec![(first, first.last_of_year())])))
+        Some((1, PhrasePiece::Periods(vec![(first, first.last_of_year())])))
     }
 
-    /// "on Monday", "last Monday", "Monday". The last part says whether it is a time only beside another piece.
-    fn weekday(&self, place: usize) -> Option<(usize, Piece, bool)> {
+    /// Parses "on Monday", "last Monday" or "Monday". The flag is whether it is a time only next to another piece.
+    fn parse_weekday(&self, place: usize) -> Option<(usize, PhrasePiece, bool)> {
         let [first, second, third] = self.words::<3>(place);
         let (mut taken, which) = match (first, second) {
-            ("on", "the") => (2, Which::Bare),
-            ("on", "last") => (2, Which::Last),
-            ("on", "next") => (2, Which::Next),
-            ("on", "this") => (2, Which::This),
-            ("on", _) => (1, Which::Bare),
-            ("last" | "past" | "previous", _) => (1, Which::Last),
-            ("this" | "coming", _) => (1, Which::This),
-            ("next", _) => (1, Which::Next),
-            _ => (0, Which::Bare),
+            ("on", "the") => (2, WeekdayModifier::Bare),
+            ("on", "last") => (2, WeekdayModifier::Last),
+            ("on", "next") => (2, WeekdayModifier::Next),
+            ("on", "this") => (2, WeekdayModifier::This),
+            ("on", _) => (1, WeekdayModifier::Bare),
+            ("last" | "past" | "previous", _) => (1, WeekdayModifier::Last),
+            ("this" | "coming", _) => (1, WeekdayModifier::This),
+            ("next", _) => (1, WeekdayModifier::Next),
+            _ => (0, WeekdayModifier::Bare),
         };
         let name = self.word(place + taken);
-        let day = weekday(name)?;
+        let day = weekday_named(name)?;
         let led =
             taken > 0 || matches!(self.word_before(place), "since" | "until" | "till" | "by" | "before" | "after");
         // "sat" and "sun" are words, too.
@@ -184,56 +194,56 @@ impl Parser<'_> {
         {
             taken += 1;
         }
-        Some((taken, Piece::Weekday(day, which), weak))
+        Some((taken, PhrasePiece::Weekday(day, which), weak))
     }
 
-    /// "on the 25th", "the twenty-fifth". The last part says whether it is a time only beside a weekday.
-    fn day_alone(&self, place: usize) -> Option<(usize, i8, bool)> {
+    /// Parses "on the 25th" or "the twenty-fifth". The flag is whether it is a time only next to a weekday.
+    fn parse_day_alone(&self, place: usize) -> Option<(usize, i8, bool)> {
         let on = usize::from(self.word(place) == "on");
         let the = usize::from(self.word(place + on) == "the");
         if the == 0 {
             return None;
         }
-        let (taken, value) = ordinal(self.rest(place + on + the))?;
+        let (taken, value) = leading_ordinal(self.rest(place + on + the))?;
         let day = i8::try_from(value).ok().filter(|day| (1..=31).contains(day))?;
         let taken = on + the + taken;
         let before = self.word_before(place);
         let led = on == 1 || matches!(before, "since" | "until" | "till" | "by" | "before" | "after" | "to" | "for");
         // "on the second floor" and "the third man" count things.
         let of_a_month = matches!(self.words(place + taken), ["of", "this" | "last" | "next", "month"]);
-        if !of_a_month && !self.ends_number(place + taken) && weekday(before).is_none() {
+        if !of_a_month && !self.cannot_be_counted(place + taken) && weekday_named(before).is_none() {
             return None;
         }
-        let whole = self.mode == Mode::Value && day > 10;
+        let whole = self.mode == ParserMode::Value && day > 10;
         Some((taken, day, !(led || whole || of_a_month)))
     }
 
-    fn day_of_month(&self, place: usize) -> Option<Day> {
+    fn parse_day_of_month(&self, place: usize) -> Option<DayOfMonth> {
         let the = usize::from(self.word(place) == "the");
         let rest = self.rest(place + the);
-        if let Some((taken, value)) = ordinal(rest) {
+        if let Some((taken, value)) = leading_ordinal(rest) {
             let day = i8::try_from(value).ok().filter(|day| (1..=31).contains(day))?;
-            return Some(Day { taken: the + taken, day, ordinal: true });
+            return Some(DayOfMonth { taken: the + taken, day, ordinal: true });
         }
         let word = &rest.first()?.text;
         let (taken, value) = if word.as_bytes()[0].is_ascii_digit() {
             (1, word.parse::<i64>().ok().filter(|_| word.len() <= 2)?)
         } else {
-            whole_number(rest)?
+            leading_number(rest)?
         };
         let day = i8::try_from(value).ok().filter(|day| (1..=31).contains(day) && the == 0)?;
-        Some(Day { taken, day, ordinal: false })
+        Some(DayOfMonth { taken, day, ordinal: false })
     }
 
-    fn year(&self, place: usize) -> (usize, Option<i16>) {
+    fn parse_year(&self, place: usize) -> (usize, Option<i16>) {
         let year = self.word(place).parse::<i16>().ok().filter(|year| (1970..2100).contains(year));
-        let year = year.filter(|_| self.gap(place) != Gap::Stop || place == 0);
+        let year = year.filter(|_| self.gap(place) != Separator::Stop || place == 0);
         (usize::from(year.is_some()), year)
     }
 }
 
-/// A number before these words counts things, and is no year.
-fn is_measured(word: &str) -> bool {
+/// Returns whether a number before this word counts things, and is no year.
+fn is_counted_noun(word: &str) -> bool {
     matches!(
         word,
         "people" | "times" | "dollars" | "euros" | "meters" | "metres" | "km" | "miles" | "steps" | "calories"

@@ -1,4 +1,5 @@
-//! Times as people write them: "yesterday evening", "ten minutes ago", "on 7 May 2023", "Saturday the fourteenth at six".
+//! Parses times as people write them: "yesterday evening", "ten minutes ago", "on 7 May 2023", "Saturday the fourteenth
+//! at six".
 //!
 //! Three kinds of text hold times. The times of a question bound a search or lift what lies near them
 //! ([`time_phrases`]). The times of a sentence say when something is or was, seen from the moment at which the sentence
@@ -36,14 +37,14 @@ use jiff::Zoned;
 
 use crate::TimeSpan;
 
-pub(crate) use say::{clock_range, exact_moment, length, moment, on_day, period};
+pub(crate) use say::{say_clock_range, say_day, say_exact_moment, say_length, say_moment, say_period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
 pub(crate) use told::{ToldTime, WholeTime, told_times_by_clause, whole_times_told};
 #[cfg(test)]
 use told::{told_times, whole_times};
 
-use parser::{Mode, Parser};
+use parser::{Parser, ParserMode};
 
 /// The tense of the clause that holds a time. It decides in which direction a weekday, a date without a year or a clock
 /// time without a day is looked for.
@@ -54,42 +55,42 @@ pub(crate) enum Tense {
     Future,
 }
 
-/// How a time that is named bounds what is told of it.
+/// How a named time bounds an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum Relation {
+pub(crate) enum TimeRelation {
     /// At that time.
     #[default]
     At,
-    /// "since Monday": from its begin on.
+    /// "since Monday": from its start.
     Since,
     /// "until noon", "by Friday": to its end.
     Until,
-    /// "before ten": up to its begin.
+    /// "before ten": until its start.
     Before,
-    /// "after 10:30": what follows it.
+    /// "after 10:30": from its end.
     After,
 }
 
-/// A time phrase and what it means.
+/// A time phrase and its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TimePhrase {
-    /// Where it stands in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
-    /// The time that is named, before its relation is applied: Friday, of "by Friday".
+    /// The named time, before its relation is applied: Friday in "by Friday".
     pub named: TimeSpan,
-    /// The spans it may mean, with weights from 0 to 1; the first is the likeliest. The relation is applied: "since
-    /// Monday" reaches until now. One side may be open to the first or the last moment there is.
+    /// The possible spans with weights from 0 to 1, the most likely first. The relation is applied: "since Monday"
+    /// lasts until now. One side may be open to the first or the last possible moment.
     pub spans: Vec<(TimeSpan, f32)>,
-    /// Whether it bounds the search (`spans` is then one), or only lifts what is near.
+    /// Whether it bounds the search to a single span, or only boosts events near its spans.
     pub bounds: bool,
-    /// Whether it is measured in the capture session.
+    /// Whether it is relative to the capture session.
     pub of_session: bool,
     /// Whether a day or a longer period is told.
     pub has_date: bool,
     /// Whether a clock time or a part of the day is told.
     pub has_clock: bool,
-    /// How it bounds what is told of it.
-    pub relation: Relation,
+    /// How it bounds the event.
+    pub relation: TimeRelation,
 }
 
 /// Returns the time phrases of a question, in order. `session` is the capture session that "the session" means.
@@ -97,11 +98,11 @@ pub(crate) struct TimePhrase {
 /// A phrase of a question about the future lies ahead of `now`: it bounds the times that were told (see [`told_times`]),
 /// not the time of the telling.
 pub(crate) fn time_phrases(text: &str, now: &Zoned, session: Option<TimeSpan>, tense: Tense) -> Vec<TimePhrase> {
-    Parser::new(text, now, session, tense, Mode::Question).phrases()
+    Parser::new(text, now, session, tense, ParserMode::Question).resolve_all()
 }
 
 /// Returns the text without the phrases that bound it.
-pub(crate) fn without(text: &str, phrases: &[TimePhrase]) -> String {
+pub(crate) fn without_bounds(text: &str, phrases: &[TimePhrase]) -> String {
     let mut rest = String::with_capacity(text.len());
     let mut from = 0;
     for phrase in phrases.iter().filter(|phrase| phrase.bounds) {

@@ -1,7 +1,7 @@
-//! Numbers in digits and in words.
+//! Parses numbers in digits and in words.
 
-use super::tokens::Token;
-use crate::language::english::closed::{TENS, UNITS};
+use super::tokens::TimeToken;
+use crate::language::english::closed::{NUMBER_WORDS_OF_TENS, NUMBER_WORDS_TO_NINETEEN};
 
 const ORDINALS: [&str; 20] = [
     "zeroth",
@@ -26,15 +26,15 @@ const ORDINALS: [&str; 20] = [
     "nineteenth",
 ];
 
-/// The number that a lower-case word or a run of digits means.
-pub(crate) fn number(word: &str) -> Option<i64> {
+/// Parses a number: a lower-case word or digits.
+pub(crate) fn parse_number(word: &str) -> Option<i64> {
     if word.len() <= 6 && !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()) {
         return word.parse().ok();
     }
-    if let Some(place) = place_in(&UNITS, word) {
+    if let Some(place) = index_of(&NUMBER_WORDS_TO_NINETEEN, word) {
         return Some(place);
     }
-    if let Some(place) = place_in(&TENS, word) {
+    if let Some(place) = index_of(&NUMBER_WORDS_OF_TENS, word) {
         return Some(20 + 10 * place);
     }
     match word {
@@ -45,29 +45,29 @@ pub(crate) fn number(word: &str) -> Option<i64> {
     }
 }
 
-fn place_in(words: &[&str], word: &str) -> Option<i64> {
+fn index_of(words: &[&str], word: &str) -> Option<i64> {
     words.iter().position(|other| *other == word).and_then(|place| i64::try_from(place).ok())
 }
 
-/// The whole number at the begin of some words ("25", "twenty-five"): how many words it takes, and its value.
-pub(super) fn whole_number(tokens: &[Token]) -> Option<(usize, i64)> {
-    let first = number(&tokens.first()?.text)?;
+/// Parses the number at the start of some words ("25", "twenty-five"). Returns the number of words and the value.
+pub(super) fn leading_number(tokens: &[TimeToken]) -> Option<(usize, i64)> {
+    let first = parse_number(&tokens.first()?.text)?;
     let tens = first >= 20 && first % 10 == 0 && !tokens[0].text.as_bytes()[0].is_ascii_digit();
-    let units = tokens.get(1).filter(|_| tens).and_then(|token| place_in(&UNITS, &token.text));
+    let units = tokens.get(1).filter(|_| tens).and_then(|token| index_of(&NUMBER_WORDS_TO_NINETEEN, &token.text));
     match units {
         Some(units @ 1..10) => Some((2, first + units)),
         _ => Some((1, first)),
     }
 }
 
-/// The ordinal at the begin of some words ("25th", "twenty-fifth"): how many words it takes, and its value.
-pub(super) fn ordinal(tokens: &[Token]) -> Option<(usize, i64)> {
+/// Parses the ordinal at the start of some words ("25th", "twenty-fifth"). Returns the number of words and the value.
+pub(super) fn leading_ordinal(tokens: &[TimeToken]) -> Option<(usize, i64)> {
     let first = tokens.first()?;
     let second = tokens.get(1).map_or("", |token| token.text.as_str());
     if matches!(second, "st" | "nd" | "rd" | "th") && tokens[1].start == first.end {
-        return number(&first.text).map(|value| (2, value));
+        return parse_number(&first.text).map(|value| (2, value));
     }
-    if let Some(value) = place_in(&ORDINALS, &first.text) {
+    if let Some(value) = index_of(&ORDINALS, &first.text) {
         return Some((1, value));
     }
     match first.text.as_str() {
@@ -75,6 +75,6 @@ pub(super) fn ordinal(tokens: &[Token]) -> Option<(usize, i64)> {
         "thirtieth" => return Some((1, 30)),
         _ => {}
     }
-    let tens = 20 + 10 * place_in(&TENS, &first.text)?;
-    place_in(&ORDINALS, second).filter(|units| (1..10).contains(units)).map(|units| (2, tens + units))
+    let tens = 20 + 10 * index_of(&NUMBER_WORDS_OF_TENS, &first.text)?;
+    index_of(&ORDINALS, second).filter(|units| (1..10).contains(units)).map(|units| (2, tens + units))
 }

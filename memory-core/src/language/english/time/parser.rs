@@ -1,32 +1,32 @@
-//! The parser of time phrases: it finds the pieces of which phrases are made.
+//! The parser of time phrases: finds the pieces of phrases.
 
 use jiff::Zoned;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 
 use super::calendar::day_after;
-use super::clock::Clock;
-use super::tokens::{Gap, Token, tokens};
-use super::{Relation, Tense};
+use super::clock::ClockTime;
+use super::tokens::{Separator, TimeToken, tokenise};
+use super::{Tense, TimeRelation};
 use crate::{TimeSpan, Timestamp};
 
-/// Most pieces that one text may have: a text with more is no question, and reading it must stay cheap.
-const MOST_PIECES: usize = 96;
+/// Maximum number of pieces of a text. A text with more is no question, and parsing must stay cheap.
+const MAX_PIECES: usize = 96;
 
-/// What kind of text is read.
+/// The kind of text that is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// A question: its times bound a search, so that a rounded time reaches further than it says.
+pub(super) enum ParserMode {
+    /// A question. Its times bound a search, so a rounded time includes a tolerance.
     Question,
-    /// A sentence of an event, read from the moment at which it was told.
+    /// A sentence of an event, relative to the moment of its telling.
     Telling,
-    /// A text that is a time and nothing else.
+    /// A text that consists of times only.
     Value,
 }
 
-/// Which of the days of a name is meant.
+/// Which of the weekdays with a name is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum WeekdayModifier {
     /// "Monday".
     Bare,
     /// "last Monday".
@@ -37,7 +37,7 @@ pub(super) enum Which {
     Next,
 }
 
-/// A date with what is told of it.
+/// A date with the parts that are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartialDate {
     pub year: Option<i16>,
@@ -45,9 +45,9 @@ pub(super) struct PartialDate {
     pub day: i8,
 }
 
-/// How a clock time is blurred.
+/// The vagueness of a clock time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hedge {
+pub(super) enum ClockHedge {
     Exact,
     /// "around seven".
     Around,
@@ -59,76 +59,76 @@ pub(super) enum Hedge {
 
 /// A part of a phrase.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Piece {
-    /// A day or a run of days, told relatively.
+pub(super) enum PhrasePiece {
+    /// One or more days, relative to today.
     Days(Date, Date),
-    /// Hours of a day, told relatively, in seconds since its midnight ("this morning").
+    /// Hours of a day relative to today, in seconds since its midnight ("this morning").
     PartOfDay(Date, (i32, i32)),
     /// A weekday by name.
-    Weekday(Weekday, Which),
-    /// A day told by its date.
+    Weekday(Weekday, WeekdayModifier),
+    /// A day by its date.
     Date(PartialDate),
-    /// A run of days told by dates ("3 to 5 March").
+    /// A range of dates ("3 to 5 March").
     DateRange(PartialDate, PartialDate),
-    /// A month, a season or a year told by name, in each year it may mean, the likeliest first.
+    /// A named month, season or year, in each possible year, the most likely first.
     Periods(Vec<(Date, Date)>),
     /// A part of any day, in seconds since midnight.
     Part(i32, i32),
     /// A time on the clock.
-    Clock(Clock, Hedge),
-    /// From a time on the clock to another.
-    ClockRange(Clock, Clock),
-    /// A span told relatively to now; whether it is told in units shorter than a day.
+    Clock(ClockTime, ClockHedge),
+    /// From one clock time to another.
+    ClockRange(ClockTime, ClockTime),
+    /// A span relative to now, and whether its units are shorter than a day.
     Span(TimeSpan, bool),
-    /// A span told relatively to the session.
+    /// A span relative to the session.
     InSession(TimeSpan),
 }
 
-/// A piece with its place, in words.
+/// A piece with its position, in words.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct LocatedPiece {
     pub from: usize,
     pub to: usize,
-    pub piece: Piece,
-    pub relation: Relation,
-    /// Whether it is a time only beside another piece ("ten" in "Monday ten").
+    pub piece: PhrasePiece,
+    pub relation: TimeRelation,
+    /// Whether it is a time only next to another piece ("ten" in "Monday ten").
     pub weak: bool,
 }
 
 pub(super) struct Parser<'a> {
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<TimeToken>,
     pub now: &'a Zoned,
     pub zone: TimeZone,
     pub session: Option<TimeSpan>,
     pub tense: Tense,
-    pub mode: Mode,
+    pub mode: ParserMode,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(text: &str, now: &'a Zoned, session: Option<TimeSpan>, tense: Tense, mode: Mode) -> Self {
-        Self { tokens: tokens(text), now, zone: now.time_zone().clone(), session, tense, mode }
+    pub fn new(text: &str, now: &'a Zoned, session: Option<TimeSpan>, tense: Tense, mode: ParserMode) -> Self {
+        Self { tokens: tokenise(text), now, zone: now.time_zone().clone(), session, tense, mode }
     }
 
-    /// The word at a place; empty beyond the ends.
+    /// Returns the word at a position; empty outside of the text.
     pub fn word(&self, place: usize) -> &str {
         self.tokens.get(place).map_or("", |token| token.text.as_str())
     }
 
-    /// Words from a place on; empty beyond the end.
+    /// Returns the words from a position on; empty outside of the text.
     pub fn words<const N: usize>(&self, place: usize) -> [&str; N] {
         std::array::from_fn(|offset| self.word(place + offset))
     }
 
-    /// The word before a place.
+    /// Returns the word before a position.
     pub fn word_before(&self, place: usize) -> &str {
         place.checked_sub(1).map_or("", |before| self.word(before))
     }
 
-    pub fn gap(&self, place: usize) -> Gap {
-        self.tokens.get(place).map_or(Gap::Stop, |token| token.gap)
+    pub fn gap(&self, place: usize) -> Separator {
+        self.tokens.get(place).map_or(Separator::Stop, |token| token.gap)
     }
 
-    pub fn rest(&self, place: usize) -> &[Token] {
+    pub fn rest(&self, place: usize) -> &[TimeToken] {
         self.tokens.get(place..).unwrap_or_default()
     }
 
@@ -144,23 +144,23 @@ impl<'a> Parser<'a> {
         self.now.timestamp().into()
     }
 
-    /// Whether what stands at a place cannot be a noun that a number before it counts.
-    pub fn ends_number(&self, place: usize) -> bool {
-        if place >= self.tokens.len() || matches!(self.gap(place), Gap::Stop | Gap::Comma) {
+    /// Returns whether the word at a position cannot be a noun that a number before it counts.
+    pub fn cannot_be_counted(&self, place: usize) -> bool {
+        if place >= self.tokens.len() || matches!(self.gap(place), Separator::Stop | Separator::Comma) {
             return true;
         }
         let word = self.word(place);
-        FOLLOWERS.binary_search(&word).is_ok()
-            || super::calendar::weekday(word).is_some()
-            || super::calendar::month(word).is_some()
+        WORDS_AFTER_TIME_NUMBER.binary_search(&word).is_ok()
+            || super::calendar::weekday_named(word).is_some()
+            || super::calendar::month_number(word).is_some()
     }
 
-    /// The pieces of the text, in order.
-    pub fn pieces(&self) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::new();
+    /// Returns the pieces of the text in order.
+    pub fn parse_pieces(&self) -> Vec<LocatedPiece> {
+        let mut found: Vec<LocatedPiece> = Vec::new();
         let mut place = 0;
-        while place < self.tokens.len() && found.len() < MOST_PIECES {
-            match self.piece(place) {
+        while place < self.tokens.len() && found.len() < MAX_PIECES {
+            match self.parse_piece(place) {
                 Some(next) => {
                     place = next.to;
                     found.push(next);
@@ -171,79 +171,91 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn piece(&self, place: usize) -> Option<Found> {
-        let found = self.core(place).or_else(|| self.prefixed(place))?;
+    fn parse_piece(&self, place: usize) -> Option<LocatedPiece> {
+        let found = self.parse_unprefixed(place).or_else(|| self.parse_prefixed(place))?;
         // "every Monday" names no single day.
         let before = self.word_before(place);
         let repeated = matches!(before, "every" | "each") || matches!(self.word(place), "every" | "each");
         // "on Friday instead of Tuesday", "Friday, not Tuesday": the latter is no time of what is told.
         let instead = before == "of" && place > 1 && self.word(place - 2) == "instead";
-        let denied = self.mode == Mode::Telling
-            && found.relation == Relation::At
-            && (instead || before == "not" && !matches!(found.piece, Piece::Part(..) | Piece::PartOfDay(..)));
+        let denied = self.mode == ParserMode::Telling
+            && found.relation == TimeRelation::At
+            && (instead
+                || before == "not" && !matches!(found.piece, PhrasePiece::Part(..) | PhrasePiece::PartOfDay(..)));
         (found.to > place && found.to <= self.tokens.len() && !repeated && !denied).then_some(found)
     }
 
-    /// A piece that no relation stands in front of.
-    fn core(&self, place: usize) -> Option<Found> {
-        let at = |(taken, piece)| Found { from: place, to: place + taken, piece, relation: Relation::At, weak: false };
-        self.of_session(place)
-            .or_else(|| self.ago(place))
-            .or_else(|| self.ahead(place))
-            .or_else(|| self.relative_day(place))
-            .or_else(|| self.relative_period(place))
+    /// Parses a piece without a relation.
+    fn parse_unprefixed(&self, place: usize) -> Option<LocatedPiece> {
+        let at = |(taken, piece)| LocatedPiece {
+            from: place,
+            to: place + taken,
+            piece,
+            relation: TimeRelation::At,
+            weak: false,
+        };
+        self.parse_session_time(place)
+            .or_else(|| self.parse_ago(place))
+            .or_else(|| self.parse_ahead(place))
+            .or_else(|| self.parse_relative_day(place))
+            .or_else(|| self.parse_relative_period(place))
             .map(at)
-            .or_else(|| self.date(place))
-            .or_else(|| self.time_of_day(place))
+            .or_else(|| self.parse_date(place))
+            .or_else(|| self.parse_time_of_day(place))
     }
 
-    /// "since Monday", "by noon on Friday", "until 18:30".
-    fn prefixed(&self, place: usize) -> Option<Found> {
+    /// Parses a piece with a relation: "since Monday", "by noon on Friday", "until 18:30".
+    fn parse_prefixed(&self, place: usize) -> Option<LocatedPiece> {
         let (taken, relation) = match self.words::<3>(place) {
-            ["no" | "not", "later", "than"] => (3, Relation::Until),
-            ["no" | "not", "earlier", "than"] => (3, Relation::Since),
-            ["as", "of", _] => (2, Relation::Since),
-            ["up", "to", next] if !matches!(next, "on" | "at" | "in" | "this" | "last") => (2, Relation::Until),
-            ["since", ..] => (1, Relation::Since),
-            ["until" | "till" | "til" | "by", ..] => (1, Relation::Until),
-            ["before", ..] => (1, Relation::Before),
-            ["after", ..] => (1, Relation::After),
-            ["from", ..] => (1, Relation::At),
+            ["no" | "not", "later", "than"] => (3, TimeRelation::Until),
+            ["no" | "not", "earlier", "than"] => (3, TimeRelation::Since),
+            ["as", "of", _] => (2, TimeRelation::Since),
+            ["up", "to", next] if !matches!(next, "on" | "at" | "in" | "this" | "last") => (2, TimeRelation::Until),
+            ["since", ..] => (1, TimeRelation::Since),
+            ["until" | "till" | "til" | "by", ..] => (1, TimeRelation::Until),
+            ["before", ..] => (1, TimeRelation::Before),
+            ["after", ..] => (1, TimeRelation::After),
+            ["from", ..] => (1, TimeRelation::At),
             _ => return None,
         };
-        let mut inner = self.core(place + taken).filter(|inner| inner.relation == Relation::At)?;
-        if matches!(inner.piece, Piece::Clock(_, Hedge::ShortlyBefore | Hedge::ShortlyAfter) | Piece::InSession(_)) {
+        let mut inner = self.parse_unprefixed(place + taken).filter(|inner| inner.relation == TimeRelation::At)?;
+        if matches!(
+            inner.piece,
+            PhrasePiece::Clock(_, ClockHedge::ShortlyBefore | ClockHedge::ShortlyAfter) | PhrasePiece::InSession(_)
+        ) {
             return None;
         }
         let (mut relation, mut to) = (relation, inner.to);
         // "Before or after nine?" bounds nothing.
         if self.word_before(place) == "or" && place > 1 && matches!(self.word(place - 2), "before" | "after" | "until")
         {
-            return Some(Found { from: place, to, weak: true, ..inner });
+            return Some(LocatedPiece { from: place, to, weak: true, ..inner });
         }
         if self.word(place) == "from" {
             // "from Monday on" is since Monday; "from Monday" alone is Monday.
             match self.words::<2>(inner.to) {
-                ["on" | "onwards" | "onward", next] if next.is_empty() || self.gap(inner.to + 1) != Gap::Space => {
-                    relation = Relation::Since;
+                ["on" | "onwards" | "onward", next]
+                    if next.is_empty() || self.gap(inner.to + 1) != Separator::Space =>
+                {
+                    relation = TimeRelation::Since;
                     to += 1;
                 }
                 ["onwards" | "onward", _] => {
-                    relation = Relation::Since;
+                    relation = TimeRelation::Since;
                     to += 1;
                 }
                 _ => return None,
             }
         }
-        if inner.weak && matches!(inner.piece, Piece::Clock(..)) {
-            inner.weak = !self.ends_number(inner.to);
+        if inner.weak && matches!(inner.piece, PhrasePiece::Clock(..)) {
+            inner.weak = !self.cannot_be_counted(inner.to);
         }
-        Some(Found { from: place, to, relation, ..inner })
+        Some(LocatedPiece { from: place, to, relation, ..inner })
     }
 }
 
-/// Words that may follow a time told by a number, and that no number counts. Sorted.
-const FOLLOWERS: [&str; 71] = [
+/// Words that may follow a time given by a number, and that no number counts. Sorted.
+const WORDS_AFTER_TIME_NUMBER: [&str; 71] = [
     "a",
     "about",
     "after",

@@ -1,20 +1,19 @@
-//! Ranges from one phrase to another: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and Wednesday".
+//! Joins ranges of two phrases: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and Wednesday".
 
-use super::combine::{ClockOf, DayOf, Group, Whole};
-use super::parser::{Mode, Parser};
-use super::tokens::Gap;
-use super::{Relation, TimePhrase};
+use super::combine::{PhraseClock, PhraseDay, PhrasePeriod, PhrasePieces};
+use super::parser::{Parser, ParserMode};
+use super::tokens::Separator;
+use super::{TimePhrase, TimeRelation};
 use crate::TimeSpan;
 
 impl Parser<'_> {
-    /// Joins what "from … to …" stands around: "from 23:50 on 3 March to 00:10 on 4 March", "between Monday and
-    /// Wednesday".
-    pub fn ranges(&self, phrases: Vec<(Group, TimePhrase)>) -> Vec<TimePhrase> {
-        let mut joined: Vec<(Group, TimePhrase)> = Vec::new();
+    /// Joins the two phrases of "from … to …" and "between … and …".
+    pub fn join_ranges(&self, phrases: Vec<(PhrasePieces, TimePhrase)>) -> Vec<TimePhrase> {
+        let mut joined: Vec<(PhrasePieces, TimePhrase)> = Vec::new();
         for (group, phrase) in phrases {
             if let Some((last, before)) = joined.last_mut()
-                && self.spans_range(last, &group)
-                && let Some(span) = self.between(last, &group, before.named, phrase.named)
+                && self.is_range(last, &group)
+                && let Some(span) = self.span_between(last, &group, before.named, phrase.named)
             {
                 before.range.end = phrase.range.end.max(before.range.end);
                 if let Some(token) = last.from.checked_sub(1).and_then(|lead| self.tokens.get(lead))
@@ -28,8 +27,8 @@ impl Parser<'_> {
                 before.has_date |= phrase.has_date;
                 before.has_clock &= phrase.has_clock;
                 last.to = group.to;
-                // A range is no end of another one.
-                last.whole = Some(Whole::Span(span, false));
+                // A range cannot be the end of another range.
+                last.whole = Some(PhrasePeriod::Span(span, false));
                 continue;
             }
             joined.push((group, phrase));
@@ -43,12 +42,18 @@ impl Parser<'_> {
         phrases.collect()
     }
 
-    /// From the one to the other; a weekday that lies on the wrong side is that of another week.
-    fn between(&self, first: &Group, second: &Group, from: TimeSpan, to: TimeSpan) -> Option<TimeSpan> {
+    /// Returns the span between two times. A weekday on the wrong side belongs to another week.
+    fn span_between(
+        &self,
+        first: &PhrasePieces,
+        second: &PhrasePieces,
+        from: TimeSpan,
+        to: TimeSpan,
+    ) -> Option<TimeSpan> {
         if from.start <= to.end {
             return Some(TimeSpan::new(from.start, to.end));
         }
-        let named = |group: &Group| matches!(group.day, Some(DayOf::Weekday(..)));
+        let named = |group: &PhrasePieces| matches!(group.day, Some(PhraseDay::Weekday(..)));
         if !named(first) || !named(second) {
             return None;
         }
@@ -60,21 +65,21 @@ impl Parser<'_> {
         })
     }
 
-    fn spans_range(&self, first: &Group, second: &Group) -> bool {
-        let plain = |group: &Group| {
-            matches!(group.whole, None | Some(Whole::Periods(_)))
-                && group.relation == Relation::At
-                && !matches!(group.clock, Some(ClockOf::Range(..)))
+    fn is_range(&self, first: &PhrasePieces, second: &PhrasePieces) -> bool {
+        let plain = |group: &PhrasePieces| {
+            matches!(group.whole, None | Some(PhrasePeriod::Periods(_)))
+                && group.relation == TimeRelation::At
+                && !matches!(group.clock, Some(PhraseClock::Range(..)))
         };
         // "until" in front of the second one belongs to it.
-        let until = first.to == second.from && second.relation == Relation::Until;
+        let until = first.to == second.from && second.relation == TimeRelation::Until;
         let alike = first.clock.is_some() == second.clock.is_some();
         let lead = self.word_before(first.from);
         let own = self.word(first.from);
         let led = matches!(lead, "from" | "between") || matches!(own, "from" | "between");
         let between = lead == "between" || own == "between";
         let link = match second.from - first.to {
-            0 => until || self.gap(second.from) == Gap::Dash,
+            0 => until || self.gap(second.from) == Separator::Dash,
             1 => {
                 matches!(self.word(first.to), "to" | "until" | "till" | "til")
                     || between && self.word(first.to) == "and"
@@ -83,7 +88,7 @@ impl Parser<'_> {
         };
         let dated = first.clock.is_some() && first.day.is_some();
         let second_plain =
-            plain(&Group { relation: if until { Relation::At } else { second.relation }, ..second.clone() });
+            plain(&PhrasePieces { relation: if until { TimeRelation::At } else { second.relation }, ..second.clone() });
         // What was moved from Tuesday to Friday does not last from the one to the other.
         let moved = (1..8).filter_map(|back| first.from.checked_sub(back)).any(|place| {
             matches!(self.word(place), "moved" | "postponed" | "shifted" | "rescheduled" | "delayed" | "changed")
@@ -92,6 +97,6 @@ impl Parser<'_> {
             && alike
             && plain(first)
             && second_plain
-            && (led || dated || self.mode == Mode::Value || self.gap(second.from) == Gap::Dash)
+            && (led || dated || self.mode == ParserMode::Value || self.gap(second.from) == Separator::Dash)
     }
 }

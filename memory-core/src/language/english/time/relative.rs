@@ -1,39 +1,39 @@
-//! Days and periods told from today: "yesterday", "tomorrow morning", "tonight", "this week", "next summer", "the other
-//! day".
+//! Parses days and periods relative to today: "yesterday", "tomorrow morning", "tonight", "this week", "next summer",
+//! "the other day".
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 
 use super::Tense;
-use super::calendar::{HOUR, day_after, part_of_day, season};
-use super::parser::{Parser, Piece};
+use super::calendar::{HOUR_S, day_after, first_month_of_season, part_of_day_seconds};
+use super::parser::{Parser, PhrasePiece};
 use crate::{TimeSpan, Timestamp};
 
 impl Parser<'_> {
-    /// "today", "yesterday", "last night", "this morning", "the day after tomorrow".
-    pub fn relative_day(&self, place: usize) -> Option<(usize, Piece)> {
-        let one = |taken: usize, offset: i64| Some((taken, Piece::Days(self.day(offset), self.day(offset))));
+    /// Parses "today", "yesterday", "last night", "this morning" or "the day after tomorrow".
+    pub fn parse_relative_day(&self, place: usize) -> Option<(usize, PhrasePiece)> {
+        let one = |taken: usize, offset: i64| Some((taken, PhrasePiece::Days(self.day(offset), self.day(offset))));
         let hours = |taken: usize, offset: i64, from: i32, to: i32| {
-            Some((taken, Piece::PartOfDay(self.day(offset), (from * HOUR, to * HOUR))))
+            Some((taken, PhrasePiece::PartOfDay(self.day(offset), (from * HOUR_S, to * HOUR_S))))
         };
         match self.words::<4>(place) {
             ["the", "day", "before", "yesterday"] => one(4, -2),
             ["the", "day", "after", "tomorrow"] => one(4, 2),
             ["day", "before", "yesterday", _] => one(3, -2),
             ["day", "after", "tomorrow", _] => one(3, 2),
-            ["the", "other", "day", _] => Some((3, Piece::Days(self.day(-7), self.day(-1)))),
+            ["the", "other", "day", _] => Some((3, PhrasePiece::Days(self.day(-7), self.day(-1)))),
             ["yesterday", "s", ..] => one(2, -1),
             ["today" | "tomorrow", "s", ..] => one(2, i64::from(self.word(place) == "tomorrow")),
             ["yesterday", ..] => one(1, -1),
             ["today", ..] => one(1, 0),
             ["tomorrow", ..] => one(1, 1),
-            ["earlier", "today", ..] => Some((2, Piece::Span(self.so_far_today(), false))),
-            ["later", "today" | "tonight", ..] => Some((2, Piece::Span(self.rest_of_today(), false))),
+            ["earlier", "today", ..] => Some((2, PhrasePiece::Span(self.span_so_far_today(), false))),
+            ["later", "today" | "tonight", ..] => Some((2, PhrasePiece::Span(self.span_of_rest_of_today(), false))),
             ["tonight", ..] => hours(1, 0, 17, 29),
             // Before five in the morning the night is still going on: the one before it is meant all the same.
             ["last", "night", ..] => hours(2, -1, 18, 29),
-            ["later", "this", part, _] => self.part_of(part, 0).map(|piece| (3, piece)),
-            ["this", part, ..] => self.part_of(part, 0).map(|piece| (2, piece)),
+            ["later", "this", part, _] => self.part_of_relative_day(part, 0).map(|piece| (3, piece)),
+            ["this", part, ..] => self.part_of_relative_day(part, 0).map(|piece| (2, piece)),
             ["during", "the", "night", _] if self.tense == Tense::Past => hours(3, -1, 20, 29),
             ["in", "the", "night", _] if self.tense == Tense::Past && self.word(place + 3).is_empty() => {
                 hours(3, -1, 20, 29)
@@ -42,21 +42,21 @@ impl Parser<'_> {
         }
     }
 
-    fn part_of(&self, part: &str, offset: i64) -> Option<Piece> {
-        part_of_day(part).map(|part| Piece::PartOfDay(self.day(offset), part))
+    fn part_of_relative_day(&self, part: &str, offset: i64) -> Option<PhrasePiece> {
+        part_of_day_seconds(part).map(|part| PhrasePiece::PartOfDay(self.day(offset), part))
     }
 
-    fn so_far_today(&self) -> TimeSpan {
-        TimeSpan::new(super::calendar::moment_of(self.today(), 0, &self.zone), self.now_at())
+    fn span_so_far_today(&self) -> TimeSpan {
+        TimeSpan::new(super::calendar::moment_at(self.today(), 0, &self.zone), self.now_at())
     }
 
-    fn rest_of_today(&self) -> TimeSpan {
-        let midnight = super::calendar::moment_of(self.today(), 24 * HOUR - 1, &self.zone);
+    fn span_of_rest_of_today(&self) -> TimeSpan {
+        let midnight = super::calendar::moment_at(self.today(), 24 * HOUR_S - 1, &self.zone);
         TimeSpan::new(self.now_at(), midnight.max(self.now_at()))
     }
 
-    /// "this week", "last month", "next summer", "at the weekend".
-    pub fn relative_period(&self, place: usize) -> Option<(usize, Piece)> {
+    /// Parses "this week", "last month", "next summer" or "at the weekend".
+    pub fn parse_relative_period(&self, place: usize) -> Option<(usize, PhrasePiece)> {
         let today = self.today();
         let monday = self.day(-i64::from(today.weekday().to_monday_zero_offset()));
         let (skipped, steps) = match self.words::<3>(place) {
@@ -71,7 +71,7 @@ impl Parser<'_> {
                     monday,
                     if self.tense == Tense::Past && self.day(0) < day_after(monday, 5) { -2 } else { 5 },
                 );
-                return Some((2, Piece::Days(saturday, day_after(saturday, 1))));
+                return Some((2, PhrasePiece::Days(saturday, day_after(saturday, 1))));
             }
             _ => return None,
         };
@@ -79,28 +79,28 @@ impl Parser<'_> {
         let piece = match self.word(place + skipped) {
             "week" => {
                 let first = day_after(monday, -7 * steps);
-                Piece::Days(first, day_after(first, 6))
+                PhrasePiece::Days(first, day_after(first, 6))
             }
             "weekend" => {
                 let saturday = day_after(monday, 5 - 7 * steps);
-                Piece::Days(saturday, day_after(saturday, 1))
+                PhrasePiece::Days(saturday, day_after(saturday, 1))
             }
             "month" => {
                 let first = shift(today.first_of_month(), (-steps).months());
-                Piece::Days(first, first.last_of_month())
+                PhrasePiece::Days(first, first.last_of_month())
             }
             "year" => {
                 let first = shift(today.first_of_year(), (-steps).years());
-                Piece::Days(first, first.last_of_year())
+                PhrasePiece::Days(first, first.last_of_year())
             }
             "night" | "morning" | "evening" | "afternoon" => return None,
-            what => self.season(season(what)?, steps)?,
+            what => self.season_piece(first_month_of_season(what)?, steps)?,
         };
         Some((skipped + 1, piece))
     }
 
-    /// A season of this year, or the last or next of its name.
-    fn season(&self, first_month: i8, steps: i64) -> Option<Piece> {
+    /// Returns the season of this year, or the last or next one of its name.
+    fn season_piece(&self, first_month: i8, steps: i64) -> Option<PhrasePiece> {
         let today = self.today();
         let shift = |date: Date, by: jiff::Span| date.checked_add(by).unwrap_or(date);
         let end = |first: Date| shift(first, 2.months()).last_of_month();
@@ -109,7 +109,7 @@ impl Parser<'_> {
             if first <= today {
                 first = shift(first, 1.year());
             }
-            return Some(Piece::Days(first, end(first)));
+            return Some(PhrasePiece::Days(first, end(first)));
         }
         if first > today && self.tense != Tense::Future {
             first = shift(first, (-1).years());
@@ -117,10 +117,10 @@ impl Parser<'_> {
         if steps == 1 && end(first) >= today {
             first = shift(first, (-1).years());
         }
-        Some(Piece::Days(first, end(first)))
+        Some(PhrasePiece::Days(first, end(first)))
     }
 }
 
-/// The first and the last moment of which anything can be told.
+/// The span of all representable times.
 pub(super) const ALWAYS: TimeSpan =
     TimeSpan { start: Timestamp::from_micros(i64::MIN), end: Timestamp::from_micros(i64::MAX) };

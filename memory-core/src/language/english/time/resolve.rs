@@ -1,105 +1,106 @@
-//! From a phrase to the spans that it means.
+//! Resolves phrases to spans.
 
 use jiff::civil::Date;
 
-use super::calendar::{day_after, days, seconds_of};
-use super::combine::{DayOf, Group, Whole};
-use super::parser::{Mode, Parser};
+use super::calendar::{day_after, span_between_seconds, span_of_days};
+use super::combine::{PhraseDay, PhrasePeriod, PhrasePieces};
+use super::parser::{Parser, ParserMode};
 use super::relative::ALWAYS;
-use super::tokens::Gap;
-use super::{Relation, Tense, TimePhrase};
+use super::tokens::Separator;
+use super::{Tense, TimePhrase, TimeRelation};
 use crate::{TimeSpan, Timestamp};
 
-/// Longer spans ("last summer", "two years ago") are too vague to exclude anything.
-const LONGEST_BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 86_400);
+/// Maximum length of a span that bounds a search. Longer ones ("last summer", "two years ago") are too vague to exclude
+/// anything.
+const MAX_BOUND: std::time::Duration = std::time::Duration::from_secs(10 * 86_400);
 
-/// How a conversation's date and the event's may differ: days around it, and how much is gained there.
-const NEAR_A_DATE: [(i64, f32); 2] = [(1, 1.0), (8, 0.5)];
+/// Margins around a date in days, with the weight of each. The dates of a conversation and of its topic may differ.
+const DATE_BOOSTS: [(i64, f32); 2] = [(1, 1.0), (8, 0.5)];
 
 impl Parser<'_> {
-    /// The phrases of the text.
-    pub fn phrases(&self) -> Vec<TimePhrase> {
+    /// Returns the phrases of the text.
+    pub fn resolve_all(&self) -> Vec<TimePhrase> {
         let groups = self.groups();
-        let phrases: Vec<(Group, TimePhrase)> =
-            groups.into_iter().filter_map(|group| self.resolved(&group).map(|phrase| (group, phrase))).collect();
-        self.ranges(phrases)
+        let phrases: Vec<(PhrasePieces, TimePhrase)> =
+            groups.into_iter().filter_map(|group| self.resolve_phrase(&group).map(|phrase| (group, phrase))).collect();
+        self.join_ranges(phrases)
     }
 
-    fn resolved(&self, group: &Group) -> Option<TimePhrase> {
+    fn resolve_phrase(&self, group: &PhrasePieces) -> Option<TimePhrase> {
         if let Some(whole) = &group.whole {
-            return self.whole(group, whole);
+            return self.resolve_period(group, whole);
         }
         match (&group.day, group.part, &group.clock) {
-            (day, _, Some(clock)) => self.on_the_clock(group, day.as_ref(), clock),
+            (day, _, Some(clock)) => self.resolve_clock(group, day.as_ref(), clock),
             (Some(day), Some(part), None) => {
-                let date = *self.days_of(day).first()?;
-                let span = seconds_of(date, part.0, part.1, &self.zone);
-                Some(self.exact(group, span, span, true, true))
+                let date = *self.candidate_days(day).first()?;
+                let span = span_between_seconds(date, part.0, part.1, &self.zone);
+                Some(self.exact_phrase(group, span, span, true, true))
             }
-            (Some(day), None, None) => self.on_a_day(group, day),
+            (Some(day), None, None) => self.resolve_day(group, day),
             // A part of the day with no day ("in the morning") may be any day's.
-            (None, Some(part), None) if self.mode != Mode::Question => {
-                let span = seconds_of(self.day_for(part.0, part.1), part.0, part.1, &self.zone);
-                Some(self.exact(group, span, span, false, true))
+            (None, Some(part), None) if self.mode != ParserMode::Question => {
+                let span = span_between_seconds(self.day_by_tense(part.0, part.1), part.0, part.1, &self.zone);
+                Some(self.exact_phrase(group, span, span, false, true))
             }
             _ => None,
         }
     }
 
-    fn whole(&self, group: &Group, whole: &Whole) -> Option<TimePhrase> {
+    fn resolve_period(&self, group: &PhrasePieces, whole: &PhrasePeriod) -> Option<TimePhrase> {
         let span = match whole {
-            Whole::Span(span, short) => return Some(self.exact(group, *span, *span, !short, *short)),
-            Whole::InSession(span) => {
-                let phrase = self.exact(group, *span, *span, false, false);
+            PhrasePeriod::Span(span, short) => return Some(self.exact_phrase(group, *span, *span, !short, *short)),
+            PhrasePeriod::InSession(span) => {
+                let phrase = self.exact_phrase(group, *span, *span, false, false);
                 return Some(TimePhrase { of_session: true, ..phrase });
             }
-            Whole::Days(first, last) => days(*first, *last, &self.zone),
-            Whole::DateRange(first, last) => {
+            PhrasePeriod::Days(first, last) => span_of_days(*first, *last, &self.zone),
+            PhrasePeriod::DateRange(first, last) => {
                 // The end may lie ahead where the begin does not, so the begin is that before the end.
-                let last = *self.dates(*last, None).first()?;
+                let last = *self.candidate_dates(*last, None).first()?;
                 let first = Date::new(last.year(), last.month(), first.day).ok()?;
-                let span = days(first, last, &self.zone);
-                return Some(TimePhrase { bounds: true, ..self.exact(group, span, span, true, false) });
+                let span = span_of_days(first, last, &self.zone);
+                return Some(TimePhrase { bounds: true, ..self.exact_phrase(group, span, span, true, false) });
             }
-            Whole::Periods(periods) => {
+            PhrasePeriod::Periods(periods) => {
                 let spans: Vec<(TimeSpan, f32)> =
-                    periods.iter().map(|(first, last)| (days(*first, *last, &self.zone), 1.0)).collect();
+                    periods.iter().map(|(first, last)| (span_of_days(*first, *last, &self.zone), 1.0)).collect();
                 let named = spans.first()?.0;
-                let phrase = self.exact(group, named, named, true, false);
-                return Some(if group.relation == Relation::At {
+                let phrase = self.exact_phrase(group, named, named, true, false);
+                return Some(if group.relation == TimeRelation::At {
                     TimePhrase { spans, bounds: false, ..phrase }
                 } else {
                     phrase
                 });
             }
         };
-        Some(self.exact(group, span, span, true, false))
+        Some(self.exact_phrase(group, span, span, true, false))
     }
 
-    fn on_a_day(&self, group: &Group, day: &DayOf) -> Option<TimePhrase> {
-        let dates = self.days_of(day);
-        let named = days(*dates.first()?, *dates.first()?, &self.zone);
-        let phrase = self.exact(group, named, named, true, false);
-        if !matches!(day, DayOf::Date(..)) || self.mode != Mode::Question {
+    fn resolve_day(&self, group: &PhrasePieces, day: &PhraseDay) -> Option<TimePhrase> {
+        let dates = self.candidate_days(day);
+        let named = span_of_days(*dates.first()?, *dates.first()?, &self.zone);
+        let phrase = self.exact_phrase(group, named, named, true, false);
+        if !matches!(day, PhraseDay::Date(..)) || self.mode != ParserMode::Question {
             return Some(phrase);
         }
-        if matches!(group.relation, Relation::Since | Relation::After) {
+        if matches!(group.relation, TimeRelation::Since | TimeRelation::After) {
             return Some(phrase);
         }
         // The day of the event and the day of the telling lie apart in a conversation, so a date excludes nothing.
         let mut spans = phrase.spans.clone();
         for date in &dates {
-            for (around, weight) in NEAR_A_DATE {
-                spans.push((days(day_after(*date, -around), day_after(*date, around), &self.zone), weight));
+            for (around, weight) in DATE_BOOSTS {
+                spans.push((span_of_days(day_after(*date, -around), day_after(*date, around), &self.zone), weight));
             }
         }
         Some(TimePhrase { spans, bounds: false, ..phrase })
     }
 
-    /// A phrase of one span, with its relation.
-    pub fn exact(
+    /// Returns a phrase of one span, with its relation applied.
+    pub fn exact_phrase(
         &self,
-        group: &Group,
+        group: &PhrasePieces,
         named: TimeSpan,
         searched: TimeSpan,
         has_date: bool,
@@ -109,20 +110,22 @@ impl Parser<'_> {
         let future = self.tense == Tense::Future;
         let tick = std::time::Duration::from_micros(1);
         let span = match group.relation {
-            Relation::At => searched,
-            Relation::Since if named.start <= now => TimeSpan::new(named.start, now),
-            Relation::Since => TimeSpan::new(named.start, ALWAYS.end),
-            Relation::After if named.end < now && !future => TimeSpan::new(named.end.saturating_add(tick), now),
-            Relation::After => TimeSpan::new(named.end.saturating_add(tick), ALWAYS.end),
-            Relation::Until => TimeSpan::new(self.earliest().min(named.end), named.end),
-            Relation::Before => TimeSpan::new(self.earliest().min(named.start), named.start.saturating_sub(tick)),
+            TimeRelation::At => searched,
+            TimeRelation::Since if named.start <= now => TimeSpan::new(named.start, now),
+            TimeRelation::Since => TimeSpan::new(named.start, ALWAYS.end),
+            TimeRelation::After if named.end < now && !future => TimeSpan::new(named.end.saturating_add(tick), now),
+            TimeRelation::After => TimeSpan::new(named.end.saturating_add(tick), ALWAYS.end),
+            TimeRelation::Until => TimeSpan::new(self.earliest_moment().min(named.end), named.end),
+            TimeRelation::Before => {
+                TimeSpan::new(self.earliest_moment().min(named.start), named.start.saturating_sub(tick))
+            }
         };
-        let one_sided = group.relation != Relation::At;
+        let one_sided = group.relation != TimeRelation::At;
         TimePhrase {
-            range: self.range(group),
+            range: self.phrase_range(group),
             named,
             spans: vec![(span, 1.0)],
-            bounds: one_sided || span.end.since(span.start) <= LONGEST_BOUND,
+            bounds: one_sided || span.end.since(span.start) <= MAX_BOUND,
             of_session: false,
             has_date,
             has_clock,
@@ -130,16 +133,16 @@ impl Parser<'_> {
         }
     }
 
-    /// The first moment that "before" may mean.
-    fn earliest(&self) -> Timestamp {
+    /// Returns the first moment that "before" may mean.
+    fn earliest_moment(&self) -> Timestamp {
         if self.tense == Tense::Future { self.now_at() } else { ALWAYS.start }
     }
 
-    /// The bytes of a phrase, with the preposition in front of it.
-    fn range(&self, group: &Group) -> std::ops::Range<usize> {
+    /// Returns the byte range of a phrase with its preposition.
+    fn phrase_range(&self, group: &PhrasePieces) -> std::ops::Range<usize> {
         let mut from = group.from;
         let leads = |place: usize| matches!(self.word_before(place), "on" | "at" | "in" | "during");
-        let touches = |place: usize| self.gap(place) == Gap::Space;
+        let touches = |place: usize| self.gap(place) == Separator::Space;
         let own =
             matches!(self.word(from), "on" | "at" | "in" | "during" | "since" | "until" | "by" | "before" | "after");
         if !own && touches(from) {

@@ -1,4 +1,4 @@
-//! Times in words, as a person would say them.
+//! Formats times as a person would say them.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{TimeSpan, Timestamp};
 
 /// Returns a moment as a person would say it: with the day where it is not today, and with the distance from now where
 /// that is short.
-pub(crate) fn moment(at: Timestamp, now: &Zoned) -> String {
+pub(crate) fn say_moment(at: Timestamp, now: &Zoned) -> String {
     let there = at.to_jiff().to_zoned(now.time_zone().clone());
     let now_at = Timestamp::from(now.timestamp());
     let clock = there.strftime("%H:%M:%S").to_string();
@@ -25,16 +25,16 @@ pub(crate) fn moment(at: Timestamp, now: &Zoned) -> String {
         };
     }
     if at > now_at {
-        return ahead(&there, now, &rounded.to_string());
+        return say_future_moment(&there, now, &rounded.to_string());
     }
     if now.date().yesterday().ok() == Some(there.date()) {
         return format!("yesterday at {rounded}");
     }
-    format!("on {} at {rounded}", date_of(there.date()))
+    format!("on {} at {rounded}", say_date(there.date()))
 }
 
-/// A moment that is still to come.
-fn ahead(there: &Zoned, now: &Zoned, clock: &str) -> String {
+/// Returns a future moment in words.
+fn say_future_moment(there: &Zoned, now: &Zoned, clock: &str) -> String {
     if there.date() == now.date() {
         let minutes = Timestamp::from(there.timestamp()).since(now.timestamp().into()).as_secs().div_ceil(60);
         return match minutes {
@@ -43,44 +43,44 @@ fn ahead(there: &Zoned, now: &Zoned, clock: &str) -> String {
             _ => format!("today at {clock}"),
         };
     }
-    format!("{} at {clock}", day_ahead(there.date(), now.date()))
+    format!("{} at {clock}", say_future_day(there.date(), now.date()))
 }
 
-/// "tomorrow", "on Friday 6 March", "on 6 March 2027".
-fn day_ahead(day: Date, today: Date) -> String {
+/// Returns a future day in words: "tomorrow", "on Friday 6 March", "on 6 March 2027".
+fn say_future_day(day: Date, today: Date) -> String {
     if day == day_after(today, 1) {
         "tomorrow".into()
     } else if day.year() == today.year() {
         format!("on {} {} {}", day.strftime("%A"), day.day(), day.strftime("%B"))
     } else {
-        format!("on {}", date_of(day))
+        format!("on {}", say_date(day))
     }
 }
 
 /// Returns the day of a moment: "today", "yesterday", "on 7 May 2026".
-pub(crate) fn on_day(at: Timestamp, now: &Zoned) -> String {
+pub(crate) fn say_day(at: Timestamp, now: &Zoned) -> String {
     let day = at.to_jiff().to_zoned(now.time_zone().clone()).date();
     if now.date().yesterday().ok() == Some(day) {
         "yesterday".into()
     } else if day >= now.date() {
-        day_by_name(day, now.date())
+        say_day_name(day, now.date())
     } else {
-        format!("on {}", date_of(day))
+        format!("on {}", say_date(day))
     }
 }
 
-fn date_of(day: Date) -> String {
+fn say_date(day: Date) -> String {
     format!("{} {}", day.day(), day.strftime("%B %Y"))
 }
 
 /// Returns a moment with its seconds and its date: "at 14:34:08 on 22 June 2024".
-pub(crate) fn exact_moment(at: Timestamp, now: &Zoned) -> String {
-    clock_range(TimeSpan::new(at, at), now)
+pub(crate) fn say_exact_moment(at: Timestamp, now: &Zoned) -> String {
+    say_clock_range(TimeSpan::new(at, at), now)
 }
 
 /// Returns a span by the clock: "from 14:34:08 to 14:34:18 on 22 June 2024", "at 19:04 on 17 June 2024". Seconds are
 /// told where the span does not begin and end with a minute.
-pub(crate) fn clock_range(span: TimeSpan, now: &Zoned) -> String {
+pub(crate) fn say_clock_range(span: TimeSpan, now: &Zoned) -> String {
     let zone = now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let minute = 60_000_000;
@@ -92,7 +92,7 @@ pub(crate) fn clock_range(span: TimeSpan, now: &Zoned) -> String {
     let clock = |at: &Zoned| at.strftime(if whole { "%H:%M" } else { "%H:%M:%S" }).to_string();
     let day = |at: &Zoned| match at.date() {
         date if date == now.date() => "today".into(),
-        date => format!("on {}", date_of(date)),
+        date => format!("on {}", say_date(date)),
     };
     if clock(&start) == clock(&end) && start.date() == end.date() {
         return format!("at {} {}", clock(&start), day(&start));
@@ -104,19 +104,19 @@ pub(crate) fn clock_range(span: TimeSpan, now: &Zoned) -> String {
 }
 
 /// Returns a span in words, as exact as it is: a day, a month, a part of a day, a time.
-pub(crate) fn period(span: TimeSpan, now: &Zoned) -> String {
+pub(crate) fn say_period(span: TimeSpan, now: &Zoned) -> String {
     let zone = now.time_zone();
     let (start, end) = (span.start.to_jiff().to_zoned(zone.clone()), span.end.to_jiff().to_zoned(zone.clone()));
     let (first, last) = (start.date(), end.date());
     let long = span.end.since(span.start);
     let is_ahead = span.end > Timestamp::from(now.timestamp());
     if long <= Duration::from_secs(60) {
-        return moment(span.start, now);
+        return say_moment(span.start, now);
     }
     let day = |at: Date| {
-        if is_ahead && at >= now.date() { day_by_name(at, now.date()) } else { format!("on {}", date_of(at)) }
+        if is_ahead && at >= now.date() { say_day_name(at, now.date()) } else { format!("on {}", say_date(at)) }
     };
-    if let Some(part) = part_of(&start, long) {
+    if let Some(part) = part_of_day_name(&start, long) {
         return format!("{} in the {part}", day(first));
     }
     if long.as_secs() < 20 * 3_600 && first == last {
@@ -128,16 +128,16 @@ pub(crate) fn period(span: TimeSpan, now: &Zoned) -> String {
     } else if first == first.first_of_month() && last == first.last_of_month() {
         format!("in {}", start.strftime("%B %Y"))
     } else {
-        format!("between {} and {}", date_of(first), date_of(last))
+        format!("between {} and {}", say_date(first), say_date(last))
     }
 }
 
-fn day_by_name(day: Date, today: Date) -> String {
-    if day == today { "today".into() } else { day_ahead(day, today) }
+fn say_day_name(day: Date, today: Date) -> String {
+    if day == today { "today".into() } else { say_future_day(day, today) }
 }
 
-/// The part of a day that a span is.
-fn part_of(start: &Zoned, long: Duration) -> Option<&'static str> {
+/// Returns the part of a day that a span covers.
+fn part_of_day_name(start: &Zoned, long: Duration) -> Option<&'static str> {
     let hours = (start.hour(), long.as_secs() / 3_600);
     match hours {
         (5, 7) => Some("morning"),
@@ -150,7 +150,7 @@ fn part_of(start: &Zoned, long: Duration) -> Option<&'static str> {
 }
 
 /// Returns a length of time in its two largest units: "30 minutes", "1 hour 20 minutes", "45 seconds".
-pub(crate) fn length(duration: Duration) -> String {
+pub(crate) fn say_length(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     // Seconds say nothing beside hours, and minutes nothing beside days.
     let step = if seconds < 600.0 {

@@ -1,52 +1,53 @@
-//! Times measured in the capture session: "two minutes into the session", "near the end of the recording".
+//! Parses times relative to the capture session: "two minutes into the session", "near the end of the recording".
 
 use std::time::Duration;
 
-use super::ago::seconds;
-use super::calendar::Unit;
-use super::parser::{Parser, Piece};
-use super::tokens::tokens;
+use super::ago::duration_seconds;
+use super::calendar::TimeUnit;
+use super::parser::{Parser, PhrasePiece};
+use super::tokens::tokenise;
 use crate::TimeSpan;
 
 impl Parser<'_> {
-    /// "two minutes into the session", "near the end of the recording", "in the first minute", "halfway through the
-    /// video".
-    pub fn of_session(&self, place: usize) -> Option<(usize, Piece)> {
+    /// Parses "two minutes into the session", "near the end of the recording", "in the first minute" or "halfway
+    /// through the video".
+    pub fn parse_session_time(&self, place: usize) -> Option<(usize, PhrasePiece)> {
         let session = self.session?;
         let length = session.end.since(session.start);
         let (taken, span) = self
-            .time_into_session(place, session)
-            .or_else(|| self.first_or_last_of_session(place, session))
-            .or_else(|| self.halfway(place, session))
-            .or_else(|| self.part_of_session(place, session, length))?;
-        Some((taken, Piece::InSession(span)))
+            .parse_time_into_session(place, session)
+            .or_else(|| self.parse_first_or_last(place, session))
+            .or_else(|| self.parse_halfway(place, session))
+            .or_else(|| self.parse_part_of_session(place, session, length))?;
+        Some((taken, PhrasePiece::InSession(span)))
     }
 
-    fn time_into_session(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
-        let (taken, count) = self.count(place)?;
-        let unit = Unit::of(self.word(place + taken))?;
+    fn parse_time_into_session(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+        let (taken, count) = self.parse_count(place)?;
+        let unit = TimeUnit::from_word(self.word(place + taken))?;
         let ["into" | "in" | "through", "the" | "this", what] = self.words(place + taken + 1) else { return None };
         if !is_session(what) {
             return None;
         }
-        let offset = seconds(count, unit);
+        let offset = duration_seconds(count, unit);
         let around = Duration::from_secs_f64((offset * 0.15).clamp(15.0, 300.0));
         let at = session.start.saturating_add(Duration::from_secs_f64(offset));
         Some((taken + 4, TimeSpan::new(at.saturating_sub(around).max(session.start), at.saturating_add(around))))
     }
 
-    /// "(in) the first two minutes (of the session)". "The last minute" is of the session only where that is said.
-    fn first_or_last_of_session(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+    /// Parses "(in) the first two minutes (of the session)". "The last minute" belongs to the session only if the text
+    /// says so.
+    fn parse_first_or_last(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
         let skipped = usize::from(matches!(self.word(place), "in" | "during" | "within" | "over"));
         let ["the", which @ ("first" | "last")] = self.words(place + skipped) else { return None };
-        let (taken, count) = self.count(place + skipped + 2).unwrap_or((0, 1.0));
-        let unit = Unit::of(self.word(place + skipped + 2 + taken))?;
+        let (taken, count) = self.parse_count(place + skipped + 2).unwrap_or((0, 1.0));
+        let unit = TimeUnit::from_word(self.word(place + skipped + 2 + taken))?;
         let end = place + skipped + 3 + taken;
         let said = self.names_session(end);
         if !said && (which == "last" || end < self.tokens.len()) {
             return None;
         }
-        let reach = Duration::from_secs_f64(seconds(count, unit).min(31_536_000.0));
+        let reach = Duration::from_secs_f64(duration_seconds(count, unit).min(31_536_000.0));
         let span = if which == "first" {
             TimeSpan::new(session.start, session.start.saturating_add(reach).min(session.end))
         } else {
@@ -55,18 +56,18 @@ impl Parser<'_> {
         Some((end - place + if said { 3 } else { 0 }, span))
     }
 
-    fn halfway(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
+    fn parse_halfway(&self, place: usize, session: TimeSpan) -> Option<(usize, TimeSpan)> {
         let taken = match self.words(place) {
             ["halfway", _] => 1,
             ["half", "way"] => 2,
             _ => return None,
         };
         let named = matches!(self.words(place + taken), ["through" | "into", "the" | "this", what] if is_session(what));
-        let middle = middle_of(session);
+        let middle = middle_quarter(session);
         (named || place + taken == self.tokens.len()).then_some((taken + if named { 3 } else { 0 }, middle))
     }
 
-    fn part_of_session(&self, place: usize, session: TimeSpan, length: Duration) -> Option<(usize, TimeSpan)> {
+    fn parse_part_of_session(&self, place: usize, session: TimeSpan, length: Duration) -> Option<(usize, TimeSpan)> {
         let ["near" | "at" | "towards" | "toward" | "in" | "around", "the", where_in] = self.words(place) else {
             return None;
         };
@@ -80,7 +81,7 @@ impl Parser<'_> {
         let span = match where_in {
             "end" | "close" => TimeSpan::new(session.end.saturating_sub(part), session.end),
             "beginning" | "start" => TimeSpan::new(session.start, session.start.saturating_add(part)),
-            "middle" => middle_of(session),
+            "middle" => middle_quarter(session),
             _ => return None,
         };
         Some((taken, span))
@@ -91,20 +92,22 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a text may hold a phrase that is measured in the session.
+/// Returns whether a text may contain a phrase relative to the session.
 pub(crate) fn may_name_session(question: &str) -> bool {
     let ends = |word: &str| matches!(word, "end" | "close" | "beginning" | "start" | "middle" | "halfway");
-    let tokens = tokens(question);
+    let tokens = tokenise(question);
     let counts_from_its_begin = tokens
         .windows(4)
-        .any(|four| four[0].text == "first" && four[1..].iter().any(|it| Unit::of(&it.text).is_some()));
-    let ends_with_first =
-        tokens.windows(2).last().is_some_and(|two| two[0].text == "first" && Unit::of(&two[1].text).is_some());
+        .any(|four| four[0].text == "first" && four[1..].iter().any(|it| TimeUnit::from_word(&it.text).is_some()));
+    let ends_with_first = tokens
+        .windows(2)
+        .last()
+        .is_some_and(|two| two[0].text == "first" && TimeUnit::from_word(&two[1].text).is_some());
     counts_from_its_begin || ends_with_first || tokens.iter().any(|token| is_session(&token.text) || ends(&token.text))
 }
 
-/// A quarter of the session around its middle.
-fn middle_of(session: TimeSpan) -> TimeSpan {
+/// Returns the quarter of the session around its middle.
+fn middle_quarter(session: TimeSpan) -> TimeSpan {
     let length = session.end.since(session.start);
     let middle = session.start.saturating_add(length / 2);
     let reach = (length / 8).max(Duration::from_secs(20)).min(Duration::from_secs(1_800)).min(length / 2);

@@ -1,9 +1,9 @@
-//! The tense of a sentence or a question, by a small grammar.
+//! Determines the tense of a sentence or a question by a small grammar.
 
 use super::Tense;
-use super::calendar::{Unit, month, weekday};
-use super::numbers::{number, ordinal};
-use super::tokens::{Token, tokens};
+use super::calendar::{TimeUnit, month_number, weekday_named};
+use super::numbers::{leading_ordinal, parse_number};
+use super::tokens::{TimeToken, tokenise};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::tag::UNMARKED_PASTS;
 
@@ -12,57 +12,57 @@ use crate::language::english::tag::UNMARKED_PASTS;
 /// "will", "is going to", "due", "does … leave" and "is on Tuesday" look ahead; "did", "was", "has moved" and "went"
 /// look back. What is booked or moved to a time lies ahead, although it was booked before.
 pub(crate) fn tense_of(text: &str) -> Tense {
-    read_tense(&tokens(text)).unwrap_or(Tense::Present)
+    read_tense(&tokenise(text)).unwrap_or(Tense::Present)
 }
 
 /// The tense that some words tell; `None` if they hold no verb that tells one.
-pub(super) fn read_tense(tokens: &[Token]) -> Option<Tense> {
+pub(super) fn read_tense(tokens: &[TimeToken]) -> Option<Tense> {
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     if is_arranged(&words) {
         return Some(Tense::Future);
     }
-    let timed = holds_time(tokens);
+    let timed = names_planned_time(tokens);
     let mut told = None;
     for place in 0..words.len() {
-        let clause = Clause { words: &words, tokens, place, timed };
+        let clause = TenseCursor { words: &words, tokens, place, timed };
         match clause.verb() {
-            Some(Verb::Told(tense)) => return Some(tense),
-            Some(Verb::Plan) => told = Some(Tense::Future),
-            Some(Verb::Present) => told = told.or(Some(Tense::Present)),
+            Some(VerbTense::Told(tense)) => return Some(tense),
+            Some(VerbTense::Plan) => told = Some(Tense::Future),
+            Some(VerbTense::Present) => told = told.or(Some(Tense::Present)),
             None => {}
         }
     }
     told
 }
 
-/// What a verb tells.
-enum Verb {
-    /// A tense beyond doubt.
+/// What a verb form says about the tense.
+enum VerbTense {
+    /// A certain tense.
     Told(Tense),
-    /// A present form that plans; a verb behind it may tell more.
+    /// A present form of a plan. A later verb may be more specific.
     Plan,
     /// A present form.
     Present,
 }
 
-/// A place in a sentence.
-struct Clause<'a> {
+/// A position in a sentence.
+struct TenseCursor<'a> {
     words: &'a [&'a str],
-    tokens: &'a [Token],
+    tokens: &'a [TimeToken],
     place: usize,
-    /// Whether the sentence holds a time for which something may be planned.
+    /// Whether the sentence contains a time of a possible plan.
     timed: bool,
 }
 
-impl Clause<'_> {
+impl TenseCursor<'_> {
     fn word(&self, offset: usize) -> &str {
         self.words.get(self.place + offset).copied().unwrap_or("")
     }
 
-    fn verb(&self) -> Option<Verb> {
-        let (past, future) = (Some(Verb::Told(Tense::Past)), Some(Verb::Told(Tense::Future)));
+    fn verb(&self) -> Option<VerbTense> {
+        let (past, future) = (Some(VerbTense::Told(Tense::Past)), Some(VerbTense::Told(Tense::Future)));
         let last = self.place.checked_sub(1).map_or("", |before| self.words[before]);
-        let plan_if = |planned: bool| Some(if planned { Verb::Plan } else { Verb::Present });
+        let plan_if = |planned: bool| Some(if planned { VerbTense::Plan } else { VerbTense::Present });
         match (self.word(0), self.word(1), self.word(2)) {
             ("will" | "ll" | "won" | "shall" | "gonna" | "tomorrow" | "upcoming", ..) => future,
             ("going", "to", what) if !matches!(last, "was" | "were") && !matches!(what, "the" | "a" | "my") => future,
@@ -72,16 +72,16 @@ impl Clause<'_> {
             ("used", "to", _) => past,
             ("did" | "didn" | "was" | "wasn" | "were" | "weren" | "had" | "hadn" | "yesterday" | "ago", ..) => past,
             ("last", what, _) if is_period(what) => past,
-            ("has" | "have", "to", _) | ("must" | "should", ..) => Some(Verb::Plan),
+            ("has" | "have", "to", _) | ("must" | "should", ..) => Some(VerbTense::Plan),
             // "He cannot make it on Wednesday."
             ("can" | "cannot", ..) => plan_if(self.timed),
             ("has" | "have" | "ve" | "hasn" | "haven", ..) if self.has_participle() => past,
             ("s", "been" | "gone" | "just", _) => past,
             ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),
             ("does" | "do" | "don" | "doesn", ..) => plan_if(self.is_scheduled()),
-            ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(Verb::Plan),
+            ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(VerbTense::Plan),
             ("is" | "are" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
-            ("in", ..) if is_distance(&self.words[self.place..]) => Some(Verb::Plan),
+            ("in", ..) if is_distance(&self.words[self.place..]) => Some(VerbTense::Plan),
             (what, ..) if is_plan_in_third_person(what) => plan_if(self.timed),
             (what, ..) if is_past_form(what) && !self.is_passive() => past,
             ("i" | "we" | "you" | "they", what, _) if is_base_form(what) => plan_if(self.timed),
@@ -89,7 +89,8 @@ impl Clause<'_> {
         }
     }
 
-    /// "does the train leave", "when do I have to", "do I have anything on Monday".
+    /// Returns whether the verb asks for a schedule: "does the train leave", "when do I have to", "do I have anything
+    /// on Monday".
     fn is_scheduled(&self) -> bool {
         let asks_when = self.words[..self.place].iter().any(|word| matches!(*word, "when" | "time" | "day" | "until"));
         let near = self.words.iter().skip(self.place + 1).take(6);
@@ -99,13 +100,14 @@ impl Clause<'_> {
                 .any(|(first, second)| *first == "have" && *second == "to")
     }
 
-    /// "is on Tuesday", "is at ten", "is the concert on Friday": a form of "be" with a time close behind it.
+    /// Returns whether a form of "be" is followed by a time: "is on Tuesday", "is at ten", "is the concert on Friday".
     fn is_planned(&self) -> bool {
         let until = (self.place + 9).min(self.tokens.len());
-        holds_time(self.tokens.get(self.place + 1..until).unwrap_or_default())
+        names_planned_time(self.tokens.get(self.place + 1..until).unwrap_or_default())
     }
 
-    /// Whether a past form is a participle behind a form of "be" ("is planned", "are you supposed") or a noun's.
+    /// Returns whether a past form is a participle after a form of "be" ("is planned", "are you supposed") or modifies
+    /// a noun.
     fn is_passive(&self) -> bool {
         let near = &self.words[self.place.saturating_sub(4)..self.place];
         let mut behind = near.iter().rev();
@@ -118,19 +120,32 @@ impl Clause<'_> {
             .any(|word| matches!(*word, "is" | "are" | "be" | "being" | "am" | "s" | "re" | "m" | "get" | "gets"))
     }
 
-    /// Whether a participle follows "has" or "have" within a few words.
+    /// Returns whether a participle follows "has" or "have" within a few words.
     fn has_participle(&self) -> bool {
         self.words.iter().skip(self.place + 1).take(5).any(|word| is_past_form(word) || is_participle(word))
     }
 }
 
-/// Whether a word is a verb's base form, and not its past as well: "I leave on Friday", and not "I put it there on Friday".
+/// Returns whether a word is a verb's base form and not also its past: "I leave on Friday", and not "I put it there on
+/// Friday".
 fn is_base_form(word: &str) -> bool {
     lexicon::lemma(word, PartOfSpeech::Verb) == Some(word) && !UNMARKED_PASTS.contains(&word)
 }
 
-/// Whether some words hold a time for which something may be planned: "on Tuesday", "at ten", "in two days", "tonight".
-fn holds_time(tokens: &[Token]) -> bool {
+/// Returns whether a clause announces a change: "the lesson has been moved", "I've got the job". A report of the past
+/// does not: "he moved it on Monday".
+pub(super) fn announces_change(tokens: &[TimeToken]) -> bool {
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let perfect = words.iter().enumerate().any(|(place, word)| match *word {
+        "has" | "have" | "ve" => TenseCursor { words: &words, tokens, place, timed: false }.has_participle(),
+        "s" => matches!(words.get(place + 1), Some(&("been" | "got"))),
+        _ => false,
+    });
+    perfect && !words.iter().any(|word| matches!(*word, "yesterday" | "ago" | "last"))
+}
+
+/// Returns whether some words contain a time of a possible plan: "on Tuesday", "at ten", "in two days", "tonight".
+pub(super) fn names_planned_time(tokens: &[TimeToken]) -> bool {
     let word = |place: usize| tokens.get(place).map_or("", |token| token.text.as_str());
     (0..tokens.len()).any(|place| {
         let (first, second) = (word(place), word(place + 1));
@@ -139,18 +154,18 @@ fn holds_time(tokens: &[Token]) -> bool {
             "at" => is_hour(second),
             "this" | "next" => is_period(second),
             "on" | "until" | "till" | "by" if second == "the" => {
-                ordinal(tokens.get(place + 2..).unwrap_or_default()).is_some()
+                leading_ordinal(tokens.get(place + 2..).unwrap_or_default()).is_some()
             }
             "on" | "for" | "until" | "till" | "by" | "from" => {
                 is_day(second) || is_hour(second) && second.contains(':')
             }
             // "Friday at nine", "is Tuesday".
-            _ => weekday(first).is_some() && !matches!(first, "sat" | "sun" | "wed" | "mon"),
+            _ => weekday_named(first).is_some() && !matches!(first, "sat" | "sun" | "wed" | "mon"),
         }
     })
 }
 
-/// "was moved to Thursday", "I booked a table for Friday": what was done is over, what it is for lies ahead.
+/// Returns whether a past deed concerns a future time: "was moved to Thursday", "I booked a table for Friday".
 fn is_arranged(words: &[&str]) -> bool {
     let to = |word: &str| match word {
         "moved" | "shifted" | "planned" | "arranged" | "promised" | "booked" | "reserved" | "invited" => Some(false),
@@ -162,7 +177,9 @@ fn is_arranged(words: &[&str]) -> bool {
         let put = pair.0 == "put"
             && matches!(pair.1, "on" | "down")
             && words[..place].iter().any(|word| matches!(*word, "been" | "was" | "is"));
-        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back")).then_some(false).or(put.then_some(true))
+        matches!(pair, ("brought" | "put" | "pushed", "forward" | "back" | "off"))
+            .then_some(false)
+            .or(put.then_some(true))
     };
     let arranged =
         words.iter().enumerate().find_map(|(place, word)| Some((place, to(word).or_else(|| forward(place))?)));
@@ -182,7 +199,7 @@ fn is_arranged(words: &[&str]) -> bool {
 }
 
 fn is_day(word: &str) -> bool {
-    weekday(word).is_some() || month(word).is_some() && word != "may" && word != "march"
+    weekday_named(word).is_some() || month_number(word).is_some() && word != "may" && word != "march"
 }
 
 fn is_period(word: &str) -> bool {
@@ -203,11 +220,13 @@ fn is_period(word: &str) -> bool {
         )
 }
 
-/// "in two days".
+/// Returns whether some words are a distance in time: "in two days".
 fn is_distance(rest: &[&str]) -> bool {
     match rest {
-        [_, "a", "few" | "couple", unit, ..] | [_, "half", "an", unit, ..] => Unit::of(unit).is_some(),
-        [_, count, unit, ..] => (number(count).is_some() || matches!(*count, "a" | "an")) && Unit::of(unit).is_some(),
+        [_, "a", "few" | "couple", unit, ..] | [_, "half", "an", unit, ..] => TimeUnit::from_word(unit).is_some(),
+        [_, count, unit, ..] => {
+            (parse_number(count).is_some() || matches!(*count, "a" | "an")) && TimeUnit::from_word(unit).is_some()
+        }
         _ => false,
     }
 }
@@ -215,10 +234,10 @@ fn is_distance(rest: &[&str]) -> bool {
 fn is_hour(word: &str) -> bool {
     word.contains(':')
         || matches!(word, "noon" | "midnight" | "half" | "quarter")
-        || number(word).is_some_and(|hour| (1..=24).contains(&hour))
+        || parse_number(word).is_some_and(|hour| (1..=24).contains(&hour))
 }
 
-/// Verbs whose present tense tells a plan.
+/// Verbs whose present tense expresses a plan.
 fn is_departure(word: &str) -> bool {
     matches!(
         word,
@@ -239,7 +258,7 @@ fn is_departure(word: &str) -> bool {
     )
 }
 
-/// Verbs whose present tense tells a plan where a time stands beside them.
+/// Verbs whose present tense expresses a plan if they have a time.
 fn is_schedule_verb(word: &str) -> bool {
     matches!(
         word,
@@ -299,9 +318,9 @@ fn is_participle(word: &str) -> bool {
     )
 }
 
-/// Regular past forms, and the irregular ones that are nothing else.
+/// Returns whether a word is a regular past form, or an irregular one with no other meaning.
 fn is_past_form(word: &str) -> bool {
-    const IRREGULAR: [&str; 49] = [
+    const IRREGULAR_PASTS: [&str; 49] = [
         "ate", "became", "began", "blew", "bought", "broke", "brought", "built", "came", "caught", "chose", "drank",
         "drew", "drove", "fed", "fell", "felt", "flew", "forgot", "found", "gave", "got", "grew", "heard", "held",
         "kept", "knew", "left", "lost", "made", "met", "paid", "ran", "rang", "said", "sang", "sat", "saw", "sent",
@@ -314,5 +333,5 @@ fn is_past_form(word: &str) -> bool {
             word,
             "hundred" | "naked" | "sacred" | "united" | "kindred" | "embed" | "shred" | "biped" | "moped"
         );
-    regular || IRREGULAR.binary_search(&word).is_ok()
+    regular || IRREGULAR_PASTS.binary_search(&word).is_ok()
 }

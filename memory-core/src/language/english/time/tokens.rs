@@ -1,11 +1,11 @@
-//! Words with their places, and what stands between them.
+//! Words with their positions and separators.
 
-use super::calendar::{month, weekday};
+use super::calendar::{month_number, weekday_named};
 
-/// What stands between a word and the word before it.
+/// What separates a word from the word before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gap {
-    /// White space, or a mark that parts nothing.
+pub(super) enum Separator {
+    /// White space, or a mark that does not separate.
     Space,
     /// A comma, a bracket or a slash.
     Comma,
@@ -17,21 +17,21 @@ pub(super) enum Gap {
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct TimeToken {
     /// Lower case.
     pub text: String,
     /// First byte in the text.
     pub start: usize,
-    /// First byte behind it.
+    /// First byte after it.
     pub end: usize,
-    /// What stands in front of it.
-    pub gap: Gap,
+    /// The separator before it.
+    pub gap: Separator,
 }
 
 /// Splits a text into words. `:`, `.` and `/` between digits belong to a word (15:30, 25.03.2026), and so do the dashes
-/// of a date (2026-03-25). Digits are parted from the letters that follow ("3pm", "7th").
-pub(super) fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
+/// of a date (2026-03-25). Digits are separated from the letters that follow ("3pm", "7th").
+pub(super) fn tokenise(text: &str) -> Vec<TimeToken> {
+    let mut tokens: Vec<TimeToken> = Vec::new();
     let mut open: Option<usize> = None;
     let bytes = text.as_bytes();
     let digit = |place: usize| bytes.get(place).is_some_and(u8::is_ascii_digit);
@@ -41,7 +41,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         let joins = between_digits
             && match character {
                 ':' | '.' | '/' => true,
-                '-' => open.is_some_and(|start| begins_date(&bytes[start..at])),
+                '-' => open.is_some_and(|start| starts_date(&bytes[start..at])),
                 _ => false,
             };
         // The "T" of 2026-03-25T10:00 stands between a date and a time.
@@ -62,8 +62,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// Whether the digits in front of a dash are a year, or a year and a month.
-fn begins_date(word: &[u8]) -> bool {
+/// Returns whether the digits before a dash are a year, or a year and a month.
+fn starts_date(word: &[u8]) -> bool {
     match word {
         year if year.len() == 4 => year.iter().all(u8::is_ascii_digit),
         [year @ .., b'-', _] | [year @ .., b'-', _, _] => year.len() == 4 && year.iter().all(u8::is_ascii_digit),
@@ -71,28 +71,28 @@ fn begins_date(word: &[u8]) -> bool {
     }
 }
 
-fn push(tokens: &mut Vec<Token>, text: &str, start: usize, end: usize) {
+fn push(tokens: &mut Vec<TimeToken>, text: &str, start: usize, end: usize) {
     let between = tokens.last().map_or("", |last| &text[last.end..start]);
     // "a.m.", "p.m.", "Mon." and "Sept." end no sentence; "You did." does before a capital letter.
     let begins = text[start..end].starts_with(char::is_uppercase);
     let is_short = |word: &str| {
         word.len() == 1
-            || weekday(word).is_some()
-            || month(word).is_some()
+            || weekday_named(word).is_some()
+            || month_number(word).is_some()
             || matches!(word, "am" | "pm" | "mr" | "mrs" | "ms" | "dr" | "st" | "prof" | "approx" | "ca")
     };
     let abbreviated = tokens.last().is_some_and(|last| {
         last.text.len() <= 4 && !last.text.as_bytes()[0].is_ascii_digit() && (!begins || is_short(&last.text))
     });
-    let mut gap = Gap::Space;
+    let mut gap = Separator::Space;
     for character in between.chars() {
         gap = match character {
             '.' if abbreviated => gap,
-            '.' | '!' | '?' | ';' | ':' | '\n' => Gap::Stop,
-            '-' | '–' | '—' if gap == Gap::Space => Gap::Dash,
-            ',' | '(' | ')' | '/' | '&' if gap == Gap::Space => Gap::Comma,
+            '.' | '!' | '?' | ';' | ':' | '\n' => Separator::Stop,
+            '-' | '–' | '—' if gap == Separator::Space => Separator::Dash,
+            ',' | '(' | ')' | '/' | '&' if gap == Separator::Space => Separator::Comma,
             _ => gap,
         };
     }
-    tokens.push(Token { text: text[start..end].to_lowercase(), start, end, gap });
+    tokens.push(TimeToken { text: text[start..end].to_lowercase(), start, end, gap });
 }

@@ -1,31 +1,31 @@
-//! Times told in a sentence, and texts that are times and nothing else.
+//! Extracts the times that a sentence tells, and parses texts that consist of times only.
 
 use std::ops::Range;
 
 use jiff::Zoned;
 
-use super::parser::{Mode, Parser};
-use super::tense::read_tense;
-use super::tokens::{Gap, Token, tokens};
-use super::{Relation, Tense};
+use super::parser::{Parser, ParserMode};
+use super::tense::{announces_change, names_planned_time, read_tense};
+use super::tokens::{Separator, TimeToken, tokenise};
+use super::{Tense, TimeRelation};
 use crate::TimeSpan;
 
-/// A time told in a sentence.
+/// A time in a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToldTime {
-    /// Where it stands in the sentence, in bytes.
+    /// Byte range in the sentence.
     pub range: Range<usize>,
-    /// The time that is named: a point, a minute, a part of a day, a day or longer. Its relation is not applied.
+    /// The named time: a moment, a minute, a part of a day, a day or longer. Its relation is not applied.
     pub span: TimeSpan,
     /// Whether a day or a longer period is told.
     pub has_date: bool,
     /// Whether a clock time or a part of the day is told.
     pub has_clock: bool,
-    /// How it bounds what is told of it.
-    pub relation: Relation,
+    /// How it bounds the event.
+    pub relation: TimeRelation,
 }
 
-/// A time that is the whole of a text, or one of a list.
+/// A time that is a whole text, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WholeTime {
     /// What it means. Its relation is applied: "before noon" begins with the day.
@@ -35,7 +35,7 @@ pub(crate) struct WholeTime {
     /// Whether a clock time or a part of the day is told.
     pub has_clock: bool,
     /// How it bounds what is told of it.
-    pub relation: Relation,
+    pub relation: TimeRelation,
 }
 
 /// Returns the times told in a sentence, in order, seen from the moment at which it was told.
@@ -43,7 +43,7 @@ pub(crate) struct WholeTime {
 /// An hour told without a half of the day is the likelier waking hour, and the one in which such a thing takes place: "at
 /// six" is the afternoon, "at seven" the morning, and of a concert the evening.
 pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<ToldTime> {
-    let phrases = Parser::new(sentence, told_at, None, tense, Mode::Telling).phrases();
+    let phrases = Parser::new(sentence, told_at, None, tense, ParserMode::Telling).resolve_all();
     let told = phrases.into_iter().map(|phrase| ToldTime {
         range: phrase.range,
         span: phrase.named,
@@ -57,7 +57,7 @@ pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<T
 /// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be here
 /// on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
 pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime> {
-    let clauses = clauses(text);
+    let clauses = clause_tenses(text);
     let mut told = Vec::new();
     for tense in [Tense::Past, Tense::Present, Tense::Future] {
         if !clauses.iter().any(|(_, other)| *other == tense) {
@@ -73,24 +73,30 @@ pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime>
     told
 }
 
-/// The first byte and the tense of each clause.
-fn clauses(text: &str) -> Vec<(usize, Tense)> {
-    let tokens = tokens(text);
+/// Returns the first byte and the tense of each clause. A clause without a verb has the tense of the one before it, or is yet to
+/// come after an announcement.
+fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
+    let tokens = tokenise(text);
     let begins = |place: usize| {
-        let token: &Token = &tokens[place];
+        let token: &TimeToken = &tokens[place];
         let joins =
             matches!(token.text.as_str(), "and" | "but" | "so" | "because" | "that" | "then" | "if" | "when" | "while");
-        place > 0 && (matches!(token.gap, Gap::Stop | Gap::Comma) || joins)
+        place > 0 && (matches!(token.gap, Separator::Stop | Separator::Comma) || joins)
     };
     let mut clauses: Vec<(usize, Tense)> = Vec::new();
     let mut before = None;
+    let mut announced = false;
     let mut first = 0;
     for place in 1..=tokens.len() {
         if place < tokens.len() && !begins(place) {
             continue;
         }
-        let told = read_tense(&tokens[first..place]);
-        before = told.or(before);
+        let clause = &tokens[first..place];
+        let told = read_tense(clause);
+        // "The concert has been moved. Sunday at four.": what has just changed is followed by what is to come.
+        let ahead = announced && told.is_none() && clause[0].gap == Separator::Stop && names_planned_time(clause);
+        before = if ahead { Some(Tense::Future) } else { told.or(before) };
+        announced = if told.is_some() { announces_change(clause) } else { announced };
         clauses.push((if first == 0 { 0 } else { tokens[first].start }, before.unwrap_or(Tense::Present)));
         first = place;
     }
@@ -106,7 +112,7 @@ pub(crate) fn whole_times(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<T
 
 /// Returns the spans of a text that is a time or a list of times and nothing else, with what is told of each; `None` if it is something else.
 pub(crate) fn whole_times_told(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<WholeTime>> {
-    let phrases = Parser::new(text, now, None, tense, Mode::Value).phrases();
+    let phrases = Parser::new(text, now, None, tense, ParserMode::Value).resolve_all();
     let mut from = 0;
     for phrase in &phrases {
         if !is_filler(text.get(from..phrase.range.start)?) {
@@ -118,15 +124,15 @@ pub(crate) fn whole_times_told(text: &str, now: &Zoned, tense: Tense) -> Option<
         return None;
     }
     let times = phrases.into_iter().filter_map(|phrase| {
-        let span = if phrase.relation == Relation::At { phrase.named } else { phrase.spans.first()?.0 };
+        let span = if phrase.relation == TimeRelation::At { phrase.named } else { phrase.spans.first()?.0 };
         Some(WholeTime { span, has_date: phrase.has_date, has_clock: phrase.has_clock, relation: phrase.relation })
     });
     Some(times.collect())
 }
 
-/// Whether a text says nothing of its own between times.
+/// Returns whether a text between times has no content.
 fn is_filler(text: &str) -> bool {
-    tokens(text).iter().all(|token| {
+    tokenise(text).iter().all(|token| {
         matches!(
             token.text.as_str(),
             "and"

@@ -1,69 +1,75 @@
-//! Whether something happened: by the event that tells of it best, or of its not being done.
+//! Answers whether something happened: by the event that reports or denies it best.
 
-use super::{SAYS_IT, said};
-use crate::language::english::states::{Scale, same, state};
+use super::{MIN_YES_COVERAGE, verdict_candidate};
+use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::Candidate;
-use crate::recall::denial::{denies, is_of_another_colour, is_without, only_plans};
-use crate::recall::likeness::best_in;
-use crate::recall::pool::{Found, Pool};
-use crate::recall::stance::{is_nobody, of_states, predicate};
-use crate::recall::telling::{is_done_by_another, is_of_another, is_untold, telling};
+use crate::recall::denial::{denies, denies_existence, only_plans, states_other_colour};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::stance::{asked_predicate, is_intransitive, is_nobody};
+use crate::recall::telling::{has_other_actor, is_done_by_another, lacks_asked_deed, relevant_clauses};
 use crate::{Kind, ReadError};
 
-/// From here an event speaks of a thing of which it is asked whether there is any.
-const EXISTS: f32 = 0.5;
+/// Minimum similarity of an event to a thing whose existence is asked about.
+const MIN_EXISTENCE_SIMILARITY: f32 = 0.5;
 
-/// What happened says yes, and what was told not to happen says no; of a state, only what names one.
-pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate>, ReadError> {
+/// Answers yes by what happened, and no by what was told not to happen. For a state, only an event that names one
+/// counts.
+pub(super) fn verdict_by_deeds(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
-    let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && of_states(clause);
-    // That somebody must not do it says as well that it is not allowed.
-    let named = |word: &String| state(word).is_none_or(|(scale, _)| scale != Scale::Allowed);
-    let state = predicate(clause, question).filter(|_| is).filter(named);
-    let names = |found: &Found| {
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
+    // "Must not" also means "is not allowed".
+    let named = |word: &String| state_of_word(word).is_none_or(|(scale, _)| scale != StateScale::Allowed);
+    let state = asked_predicate(clause, question).filter(|_| is).filter(named);
+    let names = |found: &RetrievedEvent| {
         let mut told = found.reading.lemmas.iter();
-        state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same(state, lemma).is_some()))
+        state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same_state(state, lemma).is_some()))
     };
-    let planned = |found: &Found| question.tense == Tense::Past && only_plans(question, &found.reading);
+    let planned = |found: &RetrievedEvent| question.tense == Tense::Past && only_plans(question, &found.reading);
     // "Was there any salt in it?" is not answered by what it is in.
     let existing = clause.subject.as_ref().filter(|subject| {
         subject.determiner.as_deref() == Some("any") && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be")
     });
-    let holds = |found: &Found| existing.is_none_or(|thing| best_in(thing, &found.reading) >= EXISTS);
-    let tells = |found: &&Found| {
+    let holds = |found: &RetrievedEvent| {
+        existing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_EXISTENCE_SIMILARITY)
+    };
+    let tells = |found: &&RetrievedEvent| {
         !found.reading.only_asks()
             && holds(found)
             && names(found)
             && !planned(found)
-            && !is_untold(question, &found.reading)
-            && !is_of_another(question, &found.reading)
+            && !lacks_asked_deed(question, &found.reading)
+            && !has_other_actor(question, &found.reading)
             && !is_done_by_another(question, &found.reading)
     };
-    let mut ranked: Vec<&Found> = pooled.iter().filter(tells).collect();
+    let mut ranked: Vec<&RetrievedEvent> = pooled.iter().filter(tells).collect();
     ranked.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(b.span().start.cmp(&a.span().start)));
     let Some(best) = ranked.first() else { return Ok(None) };
-    if best.coverage.of_content < SAYS_IT {
+    if best.coverage.of_content < MIN_YES_COVERAGE {
         return Ok(None);
     }
     let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
-    // Of events that suit about as well, the newest holds.
-    let near = ranked
-        .iter()
-        .filter(|found| found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= SAYS_IT - 0.1);
+    // Among similar matches the newest holds.
+    let near = ranked.iter().filter(|found| {
+        found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= MIN_YES_COVERAGE - 0.1
+    });
     let Some(newest) = near.max_by_key(|found| (denies(&found.reading, &verb, clause), found.span().start, found.id()))
     else {
         return Ok(None);
     };
-    let latest = ranked.iter().filter(|found| found.coverage.of_content >= SAYS_IT - 0.1);
+    let latest = ranked.iter().filter(|found| found.coverage.of_content >= MIN_YES_COVERAGE - 0.1);
     let latest = latest.max_by_key(|found| (found.span().start, found.id()));
-    let without = latest.filter(|found| is_without(&found.reading, &verb, clause));
+    let without = latest.filter(|found| denies_existence(&found.reading, &verb, clause));
     let newest = without.unwrap_or(newest);
     // "I never posted it", for "has it gone off?".
-    let never = |found: &Found| {
-        let told = telling(question, &found.reading);
+    let never = |found: &RetrievedEvent| {
+        let told = relevant_clauses(question, &found.reading);
         let never = |clause: &&Clause| {
             let verb = clause.verb.as_ref().filter(|verb| verb.negated && !verb.auxiliary_only && verb.modal.is_none());
             verb.is_some() && !clause.subject.as_ref().is_some_and(is_nobody)
@@ -73,8 +79,8 @@ pub(super) fn told(pool: &Pool<'_>, pooled: &[Found]) -> Result<Option<Candidate
     let denied = without.is_some()
         || never(newest)
         || denies(&newest.reading, &verb, clause)
-        || is_of_another_colour(&newest.reading, clause);
+        || states_other_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
-    let yes = denied == question.asked.negated_verb();
-    Ok(Some(said(pool, chosen, yes, pooled, "what was told of it")))
+    let yes = denied == question.asked.has_negated_verb();
+    Ok(Some(verdict_candidate(pool, chosen, yes, pooled, "what was told of it")))
 }

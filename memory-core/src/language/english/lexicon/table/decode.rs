@@ -58,16 +58,16 @@ impl Table {
         if crc32fast::hash(payload) != word(16) {
             return Err(TableError::Checksum);
         }
-        Reader { bytes: payload, at: 0 }.table()
+        TableReader { bytes: payload, at: 0 }.table()
     }
 }
 
-struct Reader<'a> {
+struct TableReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     fn inconsistent(&self) -> TableError {
         TableError::Inconsistent { at: self.at }
     }

@@ -98,11 +98,11 @@ fn read(text: &str, now: &Zoned) -> Result<(), TestCaseError> {
                 prop_assert!(!phrase.bounds || phrase.spans.len() == 1);
                 end = phrase.range.end;
             }
-            let _ = without(text, &phrases);
+            let _ = without_bounds(text, &phrases);
         }
         for time in told_times(text, now, tense) {
             prop_assert!(text.get(time.range.clone()).is_some() && time.span.start <= time.span.end);
-            let _ = (period(time.span, now), moment(time.span.start, now), clock_range(time.span, now));
+            let _ = (say_period(time.span, now), say_moment(time.span.start, now), say_clock_range(time.span, now));
         }
         if let Some(times) = whole_times_told(text, now, tense) {
             prop_assert!(!times.is_empty() && times.iter().all(|time| time.span.start <= time.span.end));
@@ -137,7 +137,7 @@ proptest! {
         let there = jiff::Timestamp::from_second(seconds).unwrap().to_zoned(now().time_zone().clone());
         read(&words.join(" "), &there)?;
         let span = TimeSpan::new(Timestamp::from_micros(seconds.saturating_mul(1_000_000)), at("2026-05-20T10:00:00"));
-        let _ = (period(span, &there), clock_range(span, &there), length(Duration::from_micros(micros.unsigned_abs())));
+        let _ = (say_period(span, &there), say_clock_range(span, &there), say_length(Duration::from_micros(micros.unsigned_abs())));
     }
 }
 

@@ -64,6 +64,22 @@ fn each_clause_has_its_own_tense() {
 }
 
 #[test]
+fn a_time_after_an_announced_change_is_yet_to_come() {
+    for (text, day) in [
+        ("The lesson has been moved. Friday at nine, in the big room.", "2026-05-22"),
+        ("They've moved my lesson. Monday at nine.", "2026-05-25"),
+        ("We met him at the fair. Monday at nine.", "2026-05-18"),
+    ] {
+        let told = told_times_by_clause(text, &now());
+        assert_eq!(
+            told.iter().map(|time| to_the_second(time.span)[..10].to_owned()).collect::<Vec<_>>(),
+            [day],
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_clock_time_takes_the_day_of_the_sentence_beside_it() {
     let told = told_times_by_clause("My aunt visits us on Friday. Her ferry gets in at 17:05.", &now());
     assert_eq!(told.len(), 2);

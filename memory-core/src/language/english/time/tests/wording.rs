@@ -18,13 +18,13 @@ fn a_moment_is_told_from_now() {
         ("2026-05-29T09:00:00", "on Friday 29 May at 09:00"),
         ("2027-01-29T09:00:00", "on 29 January 2027 at 09:00"),
     ] {
-        assert_eq!(moment(at(text), &now()), expected);
+        assert_eq!(say_moment(at(text), &now()), expected);
     }
 }
 
 #[test]
 fn a_span_is_told_by_the_clock_with_the_seconds_it_has() {
-    let span = |from: &str, to: &str| clock_range(TimeSpan::new(at(from), at(to)), &now());
+    let span = |from: &str, to: &str| say_clock_range(TimeSpan::new(at(from), at(to)), &now());
     assert_eq!(span("2024-06-22T14:34:08", "2024-06-22T14:34:18"), "from 14:34:08 to 14:34:18 on 22 June 2024");
     assert_eq!(span("2024-06-22T14:30:00", "2024-06-22T14:40:00"), "from 14:30 to 14:40 on 22 June 2024");
     assert_eq!(
@@ -32,14 +32,14 @@ fn a_span_is_told_by_the_clock_with_the_seconds_it_has() {
         "from 23:50:10 on 22 June 2024 to 00:10:20 on 23 June 2024"
     );
     assert_eq!(span("2026-05-20T09:00:05", "2026-05-20T09:00:25"), "from 09:00:05 to 09:00:25 today");
-    assert_eq!(exact_moment(at("2024-06-22T14:34:08"), &now()), "at 14:34:08 on 22 June 2024");
+    assert_eq!(say_exact_moment(at("2024-06-22T14:34:08"), &now()), "at 14:34:08 on 22 June 2024");
     let minute = &whole_times("19:04 on 17 June 2024", &now(), Tense::Past).unwrap()[0];
-    assert_eq!(clock_range(*minute, &now()), "at 19:04 on 17 June 2024");
+    assert_eq!(say_clock_range(*minute, &now()), "at 19:04 on 17 June 2024");
 }
 
 #[test]
 fn a_told_time_is_said_as_exactly_as_it_was_told() {
-    let said = |text: &str, tense| period(whole_times(text, &now(), tense).unwrap()[0], &now());
+    let said = |text: &str, tense| say_period(whole_times(text, &now(), tense).unwrap()[0], &now());
     assert_eq!(said("tomorrow at ten", Tense::Future), "tomorrow at 10:00");
     assert_eq!(said("Friday", Tense::Future), "on Friday 22 May");
     assert_eq!(said("Friday evening", Tense::Future), "on Friday 22 May in the evening");
@@ -60,6 +60,6 @@ fn a_length_is_told_in_its_two_largest_units() {
         (86_399, "1 day"),
         (97_200, "1 day 3 hours"),
     ] {
-        assert_eq!(length(Duration::from_secs(seconds)), expected);
+        assert_eq!(say_length(Duration::from_secs(seconds)), expected);
     }
 }

@@ -1,0 +1,292 @@
+//! Told times: future times, and plans before they were changed.
+
+use super::{
+    MAX_CLOCK_SPAN, MIN_RELATIVE_COVERAGE, MIN_RESCHEDULING_COVERAGE, asks_clock_time, rank_margin, sentence_with_time,
+    verb_is_denied,
+};
+use crate::index::words;
+use crate::language::english::question::Occurrence;
+use crate::language::english::syntax::Clause;
+use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
+use crate::recall::answerers::places::capitalised;
+use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::Question;
+use crate::recall::reading::ParsedEvent;
+use crate::{Kind, ReadError, TimeSpan, Timestamp};
+
+/// Coverage relative to the best statement from which on a later one speaks of the same appointment.
+const MIN_LATER_COVERAGE: f32 = 0.55;
+/// The same for a statement that reports a rescheduling and names the thing by its head.
+const MIN_RESCHEDULED_COVERAGE: f32 = 0.3;
+
+/// Returns whether a question asks for the plan before a rescheduling: "when was it to be at first?", "when was it
+/// going to be?".
+pub(super) fn asks_first_plan(question: &Question<'_>) -> bool {
+    let first = question.asked.occurrence == Some(Occurrence::First);
+    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
+    let pair = |a: &[&str], b: &str| words.windows(2).any(|two| a.contains(&two[0]) && two[1] == b);
+    let planned = words.iter().any(|word| matches!(*word, "supposed" | "meant" | "planned" | "due" | "scheduled"));
+    let was_to_be = pair(&["was", "were"], "to") || pair(&["going"], "to") || planned;
+    question.tense == Tense::Past && was_to_be && (first || !question.has_time_bound())
+}
+
+/// Answers with the planned time before the first rescheduling.
+pub(super) fn first_planned_time(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    if !asks_first_plan(question) {
+        return Ok(None);
+    }
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
+    if let Some(thing) = question.named.first() {
+        all = crate::recall::pool::merge(all, pool.events_about(thing, question.hard, false, 100, &question.content)?);
+    }
+    let ahead = |found: &RetrievedEvent, time: &ToldTime| {
+        time.relation == TimeRelation::At && (time.has_clock || time.has_date) && time.span.end >= found.span().start
+    };
+    let best = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    let suits = |found: &&RetrievedEvent| {
+        found.reading.event.kind == Kind::Text
+            && found.coverage.of_content >= MIN_RESCHEDULING_COVERAGE.max(MIN_RELATIVE_COVERAGE * best)
+            && found.reading.times.iter().any(|time| ahead(found, time))
+            && !words(&found.reading.event.text).any(|word| word == "instead")
+    };
+    let Some(found) = all.iter().filter(suits).min_by_key(|found| (found.span().start, found.id())) else {
+        return Ok(None);
+    };
+    let date = found.reading.times.iter().find(|time| ahead(found, time) && time.has_date);
+    let clock = found.reading.times.iter().find(|time| ahead(found, time) && time.has_clock);
+    let Some(span) = date.or(clock).map(|time| time.span) else { return Ok(None) };
+    // "Tomorrow at ten" may be told in two phrases.
+    let text = match (date, clock) {
+        (Some(date), Some(clock)) if date.range == clock.range => say_moment(span.start, &question.now),
+        (Some(date), Some(clock)) => day_and_hour(date.span, clock.span, question),
+        (None, Some(clock)) => say_moment(clock.span.start, &question.now),
+        _ => say_period(span, &question.now),
+    };
+    let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading));
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: CandidateValue::Times(vec![span]),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing,
+            known: question.content.known_share(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "the time that was planned at first".into(),
+    }))
+}
+
+/// Returns a day and an hour that were told apart in words.
+pub(super) fn day_and_hour(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
+    let zone = question.now.time_zone();
+    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
+    let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
+    at.map_or_else(|_| say_period(day, &question.now), |at| say_moment(Timestamp::from(at.timestamp()), &question.now))
+}
+
+/// Answers with the former time in "from Friday to Saturday" or "on Saturday instead of Friday".
+pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    let first = question.asked.occurrence == Some(Occurrence::First) && question.tense == Tense::Past;
+    if !first && !asks_first_plan(question) {
+        return None;
+    }
+    let replaced = |found: &RetrievedEvent, time: &ToldTime| {
+        let before = found.reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
+        ["instead of", "rather than", "instead of on"].iter().any(|words| before.ends_with(words))
+    };
+    let told = pooled.iter().filter(|found| {
+        found.reading.event.kind == Kind::Text && found.coverage.of_content >= MIN_RESCHEDULING_COVERAGE
+    });
+    let (time, found) = told.max_by(|a, b| a.fitness().total_cmp(&b.fitness())).and_then(|found| {
+        let mut times = found.reading.times.iter();
+        // "He cannot come on Monday, he comes on Friday."
+        let called_off = |time: &ToldTime| {
+            verb_is_denied(&found.reading, time.range.start)
+                && found.reading.times.iter().any(|other| other.range.start > time.range.start)
+        };
+        let left = |time: &&ToldTime| is_former_time(found, time) || replaced(found, time) || called_off(time);
+        times.find(left).map(|time| (time.span, found))
+    })?;
+    Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&say_period(time, &question.now)),
+        value: CandidateValue::Times(vec![time]),
+        signals: Signals {
+            coverage: found.coverage.of_content,
+            cosine: found.cosine.unwrap_or(0.0),
+            margin: 1.0,
+            fits: 1.0,
+            thing: question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &found.reading)),
+            known: question.content.known_share(),
+        },
+        evidence: vec![found.clone()],
+        confidence: 0.0,
+        reason: "the time from which it was moved".into(),
+    })
+}
+
+/// Returns whether a time is the former time of a rescheduling: "from Friday to Saturday".
+pub(super) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
+    let reading = &found.reading;
+    let behind = |time: &ToldTime, word: &str| {
+        let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
+        before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)
+    };
+    reports_rescheduling(reading)
+        && behind(time, "from")
+        && reading.times.iter().any(|other| other.range.start > time.range.start && behind(other, "to"))
+}
+
+/// Returns whether an event reports that something takes place at another time than planned.
+fn reports_rescheduling(reading: &ParsedEvent) -> bool {
+    let puts_off = |clause: &Clause| {
+        words(reading.text(&clause.range)).any(|word| matches!(word.as_str(), "off" | "back" | "forward"))
+    };
+    reading.clauses().any(|clause| {
+        clause.verb.as_ref().is_some_and(|verb| match verb.lemma.as_str() {
+            "move" | "postpone" | "shift" | "reschedule" | "change" | "delay" => true,
+            "put" | "push" | "bring" => puts_off(clause),
+            _ => false,
+        })
+    })
+}
+
+/// Returns whether an event names the thing of a question by its head alone: "the lesson" for "my piano lesson".
+fn names_head(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let Some(thing) = question.named.first() else { return false };
+    reading.lemmas.iter().any(|(lemma, _)| *lemma == thing.head)
+}
+
+/// Answers with a told future time. The latest statement about a thing holds.
+pub(in crate::recall::answerers) fn told_future_time(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let mut all: Vec<RetrievedEvent> = pooled.to_vec();
+    if let Some(thing) = question.named.first() {
+        all = crate::recall::pool::merge(all, pool.events_about(thing, question.hard, true, 100, &question.content)?);
+    }
+    let useful = |found: &RetrievedEvent| {
+        matches!(found.reading.event.kind, Kind::Text | Kind::State | Kind::Caption)
+            && found.reading.times.iter().any(|time| {
+                time.span.end >= found.span().start
+                    && (time.has_clock || time.has_date)
+                    && !verb_is_denied(&found.reading, time.range.start)
+            })
+    };
+    let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    if best < 0.3 {
+        return Ok(None);
+    }
+    // The latest statement about the thing holds, if it matches about as well.
+    let matches = |found: &RetrievedEvent| {
+        let rescheduled = reports_rescheduling(&found.reading) && names_head(question, &found.reading);
+        let least = if rescheduled { MIN_RESCHEDULED_COVERAGE } else { MIN_LATER_COVERAGE };
+        found.coverage.of_content >= least * best
+    };
+    let mut meant: Vec<&RetrievedEvent> = all.iter().filter(|found| useful(found) && matches(found)).collect();
+    meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    let Some(newest) = meant.first() else { return Ok(None) };
+    // "Until when?" asks for the end that is told.
+    let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
+    let told_as = |relation: TimeRelation| {
+        let mut times = meant.iter().flat_map(|found| &found.reading.times);
+        times.any(|time| time.relation == relation).then_some(relation)
+    };
+    let bounding = match asking {
+        Some("until" | "till" | "by") => told_as(TimeRelation::Until),
+        Some("since" | "from") => told_as(TimeRelation::Since),
+        _ => None,
+    };
+    let asks_clock = asks_clock_time(question);
+    let mut date: Option<ToldTime> = None;
+    let mut clock: Option<ToldTime> = None;
+    for found in &meant {
+        let sentence = sentence_with_time(question, found);
+        for time in &found.reading.times {
+            let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
+            if elsewhere
+                || is_former_time(found, time)
+                || bounding.is_some_and(|asked| time.relation != asked)
+                || time.span.end < found.span().start
+                || verb_is_denied(&found.reading, time.range.start)
+            {
+                continue;
+            }
+            if time.has_date && date.is_none() {
+                date = Some(time.clone());
+                if time.has_clock && clock.is_none() {
+                    clock = Some(time.clone());
+                }
+            } else if time.has_clock && clock.is_none() {
+                clock = Some(time.clone());
+            }
+        }
+        // An event that is moved to another day keeps its hour.
+        if date.is_some() && (clock.is_some() || !asks_clock) {
+            break;
+        }
+    }
+    // "On Friday instead, at the same hour": what was put off told the hour.
+    if asks_clock && clock.is_none() {
+        let put_off = pool.taken_back.iter().filter(|pair| meant.iter().any(|found| found.id() == pair.later.id()));
+        clock = put_off.flat_map(|pair| &pair.earlier.reading.times).find(|time| time.has_clock).cloned();
+    }
+    let zone = question.now.time_zone();
+    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
+    let span = match (&date, &clock) {
+        (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {
+            let (day, hour) = (zoned(date.span.start), zoned(clock.span.start));
+            let at =
+                day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
+            let at = at.unwrap_or(date.span.start);
+            let length = clock.span.end.since(clock.span.start);
+            TimeSpan::new(at, if length > MAX_CLOCK_SPAN { at.saturating_add(length) } else { at })
+        }
+        (Some(date), _) => date.span,
+        (None, Some(clock)) => clock.span,
+        (None, None) => return Ok(None),
+    };
+    // A day, or a part of one: "on Friday in the morning".
+    let whole = span.end.since(span.start) > MAX_CLOCK_SPAN || clock.is_none();
+    let text = if whole { say_period(span, &question.now) } else { say_moment(span.start, &question.now) };
+    let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &newest.reading));
+    let newest = (*newest).clone();
+    let mut evidence = vec![newest.clone()];
+    evidence.extend(meant.iter().skip(1).map(|found| (*found).clone()));
+    evidence.extend(
+        pooled
+            .iter()
+            .filter(|found| !evidence.iter().any(|known| known.id() == found.id()))
+            .cloned()
+            .collect::<Vec<_>>(),
+    );
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text: capitalised(&text),
+        value: CandidateValue::Times(vec![span]),
+        signals: Signals {
+            coverage: newest.coverage.of_content,
+            cosine: newest.cosine.unwrap_or(0.0),
+            margin: rank_margin(pooled),
+            fits: 1.0,
+            thing,
+            known: question.content.known_share(),
+        },
+        evidence,
+        confidence: 0.0,
+        reason: "what was told last of that time".into(),
+    }))
+}

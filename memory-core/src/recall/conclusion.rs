@@ -1,0 +1,154 @@
+//! The conclusion from the candidates: the answer of an open question, or the chosen option.
+
+use super::candidate::{Candidate, Layer, Signals};
+use super::decision::{AnswerDecision, decide};
+use super::gather::{RetrievedEvents, trace_step};
+use super::options::OptionVectors;
+use super::pool::{EventPool, RetrievedEvent};
+use super::question::Question;
+use super::{calibration, options, pool, reconciling};
+use crate::{Intent, QueryError, Route, TraceStep};
+
+/// The answer or the chosen option, with its confidence and evidence.
+pub(super) struct RecallConclusion {
+    pub answer: Option<String>,
+    pub choice: Option<usize>,
+    pub confidence: f32,
+    pub route: Route,
+    pub reason: String,
+    pub evidence: Vec<RetrievedEvent>,
+    /// The probability of every option that it is right; empty without options.
+    pub by_option: Vec<f32>,
+}
+
+pub(super) fn route_of(layer: Layer) -> Route {
+    match layer {
+        Layer::Episodes => Route::Detailed,
+        Layer::Facts | Layer::Procedures => Route::Symbolic,
+        Layer::Gists => Route::Gist,
+        Layer::CrossModal => Route::CrossModal,
+        Layer::Options => Route::Detailed,
+    }
+}
+
+pub(super) fn conclude_open_question(
+    question: &Question<'_>,
+    candidates: Vec<Candidate>,
+    gathered: &RetrievedEvents,
+    intent: Intent,
+    trace: &mut Vec<TraceStep>,
+) -> RecallConclusion {
+    // The best candidate explains best why there is no answer. If only a time was asked for, all events are equally
+    // near.
+    let of_a_time = gathered.placed && gathered.cue.is_none();
+    let nearest = candidates.first().filter(|_| !of_a_time).map(|best| best.evidence.clone()).unwrap_or_default();
+    match decide(question, candidates, intent, trace) {
+        AnswerDecision::Answered(best) => {
+            // The evidence of a procedure is the sessions that it was mined from. Other search results say nothing
+            // about it.
+            let evidence = match best.layer {
+                Layer::Procedures => best.evidence,
+                _ => pool::merge(best.evidence, gathered.found.clone()),
+            };
+            RecallConclusion {
+                answer: Some(best.text),
+                choice: None,
+                confidence: best.confidence,
+                route: route_of(best.layer),
+                reason: best.reason,
+                evidence,
+                by_option: Vec::new(),
+            }
+        }
+        AnswerDecision::None { confidence, reason } => RecallConclusion {
+            answer: None,
+            choice: None,
+            confidence,
+            route: Route::None,
+            reason,
+            evidence: pool::merge(nearest, gathered.found.clone()),
+            by_option: Vec::new(),
+        },
+    }
+}
+
+pub(super) fn conclude_options(
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
+    candidates: Vec<Candidate>,
+    vectors: &[OptionVectors],
+    trace: &mut Vec<TraceStep>,
+) -> Result<RecallConclusion, QueryError> {
+    let question = pool.question;
+    let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
+    let weighed = options::weigh_options(pool, &gathered.found, heard, vectors)?;
+    trace.push(trace_step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
+    if question.query.trace {
+        trace.extend(weighed.speaks.iter().map(|speaks| trace_step("hypothesis", format!("{speaks:?}"))));
+    }
+    let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
+    let Some((option, support, lead)) = weighed.best() else {
+        let reason = "nothing in memory speaks for any of the options".to_owned();
+        return Ok(RecallConclusion {
+            answer: None,
+            choice: None,
+            confidence: 0.0,
+            route: Route::None,
+            reason,
+            evidence: gathered.found.clone(),
+            by_option: Vec::new(),
+        });
+    };
+    let best = gathered.found.first();
+    let signals_of = |option: usize, support: f32, lead: f32| {
+        let spoken = weighed.speaks.get(option);
+        Signals {
+            coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
+            cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
+            margin: lead.clamp(0.0, 1.0),
+            fits: if spoken.is_none() { 1.0 } else { 0.0 },
+            thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
+            known: question.content.known_share(),
+        }
+    };
+    let signals = signals_of(option, support, lead);
+    let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
+        let lead = if other == option { lead } else { 0.0 };
+        calibration::candidate_confidence(Layer::Options, &signals_of(other, *support, lead))
+    });
+    let by_option = by_option.collect();
+    let confidence = calibration::candidate_confidence(Layer::Options, &signals);
+    trace.push(trace_step("choice", format!("{signals:?} option {option}")));
+    let text = question.query.options[option].clone();
+    let agreeing = heard.iter().find(|candidate| reconciling::supports_option(question, candidate, &text));
+    let mut reason = format!("the options were compared by {}", weighed.by);
+    if let Some(candidate) = agreeing {
+        trace
+            .push(trace_step("agreement", format!("{:?} and {:?} ({})", text, candidate.text, candidate.layer.name())));
+        reason = format!("{reason}; {} says the same", reconciling::layer_description(candidate.layer));
+    }
+    let mut evidence =
+        pool::merge(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
+    evidence = pool::merge(evidence, gathered.found.clone());
+    if evidence.is_empty() || confidence < calibration::CHOSEN {
+        let reason = format!("too little speaks for any of the options ({confidence:.2})");
+        return Ok(RecallConclusion {
+            answer: None,
+            choice: None,
+            confidence,
+            route: Route::None,
+            reason,
+            evidence,
+            by_option,
+        });
+    }
+    Ok(RecallConclusion {
+        answer: Some(text),
+        choice: Some(option),
+        confidence,
+        route: route_of(layer),
+        reason,
+        evidence,
+        by_option,
+    })
+}
