@@ -52,6 +52,8 @@ fn main() -> ExitCode {
                 stream,
                 pictures: tool.pictures(stream.end - stream.start),
                 asked: &[SightingKind::Face, SightingKind::Writing],
+                things: &[],
+                places: &[],
                 ceiling_bytes: 64 << 20,
                 budget: Duration::from_secs(600),
                 cancelled: &|| false,

@@ -72,7 +72,8 @@ impl Tools for Keeping {
     }
 
     fn look(&self, order: &LookOrder<'_>) -> Result<Look, LookError> {
-        let key = format!("{:?} {} {:?} {} {:?}", order.tool, order.media, order.stream, order.pictures, order.asked);
+        let of_question = (order.asked, order.things, order.places);
+        let key = format!("{:?} {} {:?} {} {of_question:?}", order.tool, order.media, order.stream, order.pictures);
         let known = locked(&self.kept).get(&key).cloned();
         let (look, took) = match known {
             Some((look, took)) => {

@@ -1,6 +1,6 @@
 //! Looking at recordings again, through real GStreamer pipelines and recordings made on the spot.
 
-#![allow(clippy::unwrap_used)] // Tests fail by panicking.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // Tests fail by panicking and say what they skip.
 
 mod media;
 
@@ -13,13 +13,15 @@ use drivers::archive::{
 };
 use drivers::capture::{SourceHandle, SourceKind, SourceSpec};
 use drivers::encoders::{
-    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, NumberedPictures, ObjectDetector, Picture,
-    ReadText, SpeechRecogniser, SpokenWord, ViewedClip, WrittenLine,
+    ClipViewer, Detection, Encoder, EncoderError, Encoders, Face, Filled, JointEncoder, NumberedPictures,
+    ObjectDetector, OnnxRuntime, Picture, ReadText, SpeechRecogniser, SpokenWord, VectorEncoder, ViewedClip,
+    WrittenLine,
 };
 use drivers::looking::{Labels, Looking, Recordings};
+use drivers::models::{Availability, Catalogue, InstalledModel, InstalledModels, Part, Role};
 use drivers::perception::Pace;
 use media::{AUDIO, DEADLINE, VIDEO, chunks};
-use memory_core::reasoning::{LookError, LookOrder, SightingKind, Tool, Tools};
+use memory_core::reasoning::{AskedThing, KnownPlace, LookError, LookOrder, Sighting, SightingKind, Tool, Tools};
 use memory_core::{StreamSpan, SystemClock};
 use parking_lot::Mutex;
 
@@ -235,6 +237,8 @@ fn order(tool: Tool, cancelled: &(dyn Fn() -> bool + Sync)) -> LookOrder<'_> {
         stream: StreamSpan { start: ms(4000), end: ms(9000) },
         pictures: 10,
         asked: &[],
+        things: &[],
+        places: &[],
         ceiling_bytes: 64 << 20,
         budget: DEADLINE,
         cancelled,
@@ -282,6 +286,144 @@ fn a_recording_that_is_gone_and_an_asker_who_gives_up_are_told_apart() {
     let cancelled = || lamps.0.lock().len() >= 2;
     assert_eq!(given_up.look(&order(Tool::IntervalLocaliser, &cancelled)), Err(LookError::Cancelled));
     assert!(lamps.0.lock().len() <= 3, "at the next picture");
+}
+
+/// Pictures up to the sixth second in one direction, brighter ones in another.
+struct Rooms;
+
+impl Encoder<Picture<'_>, Vec<f32>> for Rooms {
+    fn model(&self) -> &str {
+        "rooms"
+    }
+
+    fn encode(&self, picture: &Picture<'_>) -> Result<Vec<f32>, EncoderError> {
+        // One picture in three is a little off.
+        let turned = 0.05 * (second_of(picture) % 3) as f32;
+        let room = [1.0 - turned, turned];
+        Ok(if second_of(picture) < 6 { room.to_vec() } else { vec![room[1], room[0]] })
+    }
+}
+
+impl VectorEncoder<Picture<'_>> for Rooms {
+    fn space(&self) -> &str {
+        "rooms/1"
+    }
+
+    fn dimensions(&self) -> usize {
+        2
+    }
+}
+
+#[test]
+fn a_look_tells_which_known_place_the_pictures_show_and_when() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = lighter(folder.path(), "a.mkv", 10, 25);
+    let filled = Filled { image_embedding: Some(Arc::new(Rooms) as _), ..Filled::default() };
+    let recordings = Arc::new(OneFile(Some(path)));
+    let tools = Looking::new(Encoders::ready(filled), Labels::default(), recordings, Pace::default());
+    assert_eq!(tools.reach(Tool::IntervalLocaliser).places.as_deref(), Some("rooms/1"));
+    assert_eq!(looking(None).0.reach(Tool::IntervalLocaliser).places, None, "nothing makes vectors of pictures");
+    let place = |name: &str, space: &str, view: [f32; 2]| KnownPlace {
+        name: name.to_owned(),
+        space: space.to_owned(),
+        gamma: 0.9,
+        views: vec![view.to_vec()],
+    };
+    let seen = |places: &[KnownPlace], tool: Tool| {
+        let look = tools.look(&LookOrder { places, ..order(tool, &|| false) }).unwrap();
+        let sighting = |seen: &Sighting| (seen.kind, seen.label.clone(), seen.stream, seen.share);
+        look.sightings.iter().map(sighting).collect::<Vec<_>>()
+    };
+    let kitchen = place("kitchen", "rooms/1", [1.0, 0.0]);
+    for tool in [Tool::IntervalLocaliser, Tool::SceneSnapper] {
+        let found = seen(&[place("cellar", "rooms/1", [-1.0, 0.0]), kitchen.clone()], tool);
+        let [(kind, name, stream, share)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((*kind, name.as_str()), (SightingKind::Place, "kitchen"), "what is like no known place is none");
+        assert!(stream.start < ms(4400) && stream.end.abs_diff(ms(6000)) <= ms(300), "{stream:?}");
+        assert!((share - 0.4).abs() < 0.11, "{share}");
+    }
+    let both = seen(&[kitchen, place("hall", "rooms/1", [0.0, 1.0])], Tool::IntervalLocaliser);
+    assert_eq!(both.iter().map(|(_, name, ..)| name.as_str()).collect::<Vec<_>>(), ["kitchen", "hall"]);
+    assert_eq!(seen(&[place("kitchen", "other/1", [1.0, 0.0])], Tool::IntervalLocaliser), [], "another space");
+}
+
+/// A film of one colour a second.
+fn coloured(folder: &Path, colours: &[u32]) -> PathBuf {
+    let path = folder.join("colours.mkv");
+    let parts: String = colours
+        .iter()
+        .map(|colour| {
+            format!(
+                "videotestsrc pattern=solid-color foreground-color={} num-buffers=25 ! \
+                 video/x-raw,format=I420,width=320,height=180,framerate=25/1 ! c. ",
+                0xff00_0000_u32 | colour
+            )
+        })
+        .collect();
+    let muxer = media::muxer("colours.mkv");
+    media::make(&format!(
+        "concat name=c ! queue ! {VIDEO} ! {muxer} name=mux ! filesink location={} {parts} \
+         audiotestsrc samplesperbuffer=1600 num-buffers={} ! {AUDIO} ! queue ! mux.",
+        path.display(),
+        10 * colours.len()
+    ));
+    path
+}
+
+/// Tiny networks for pictures and texts in one space, in which a kingfisher is blue; with what was measured of the space, or without.
+fn pair(measured: bool) -> Option<JointEncoder> {
+    let catalogue = Catalogue::load(None).unwrap();
+    let library = match InstalledModels::new(catalogue.clone(), None, None).runtime_library() {
+        Availability::Found(library) => library,
+        Availability::Absent(reason) | Availability::Damaged(reason) => {
+            println!("skipped: {reason}");
+            return None;
+        }
+    };
+    let mut entry = catalogue.model(Role::JointImageText).unwrap().clone();
+    if measured {
+        entry.parameters.extend([("shows_slope".to_owned(), 20.0), ("shows_offset".to_owned(), -16.0)]);
+    }
+    let tiny = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny").join(name);
+    let files = [
+        (Part::Graph, "clip_image.onnx"),
+        (Part::TextGraph, "clip_text.onnx"),
+        (Part::Tokenizer, "clip_tokenizer.json"),
+    ];
+    let files = files.iter().map(|(part, name)| (*part, tiny(name))).collect();
+    Some(JointEncoder::load(&InstalledModel { entry, files }, &OnnxRuntime::open(&library).unwrap(), 1).unwrap())
+}
+
+#[test]
+fn what_no_detector_has_a_label_for_is_seen_by_the_likeness_of_its_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let (red, green, blue) = (0xc8_14_14, 0x14_b4_14, 0x28_28_f0);
+    let path = coloured(folder.path(), &[red, red, red, red, red, green, blue, blue, green, green]);
+    let (Some(measured), Some(unmeasured)) = (pair(true), pair(false)) else { return };
+    let tools = |encoder: JointEncoder| {
+        let filled = Filled { joint: Some(Arc::new(encoder)), ..Filled::default() };
+        let recordings = Arc::new(OneFile(Some(path.clone())));
+        Looking::new(Encoders::ready(filled), Labels::default(), recordings, Pace::default())
+    };
+    let thing = |phrase: &str| AskedThing { phrase: phrase.to_owned(), sentence: format!("There is {phrase}.") };
+    let things = [thing("a kingfisher"), thing("red"), thing("something else")];
+    let seeing = tools(measured);
+    assert!(seeing.reach(Tool::IntervalLocaliser).likeness && seeing.reach(Tool::SceneSnapper).likeness);
+    assert!(!seeing.reach(Tool::ClipExplorer).likeness);
+    let look = |tools: &Looking, tool| tools.look(&LookOrder { things: &things, ..order(tool, &|| false) }).unwrap();
+    for tool in [Tool::IntervalLocaliser, Tool::SceneSnapper] {
+        let found = look(&seeing, tool);
+        let [bird, wall] = found.sightings.as_slice() else { panic!("{found:?}") };
+        assert_eq!((bird.kind, bird.label.as_str()), (SightingKind::Likeness, "a kingfisher"));
+        assert_eq!((bird.text.as_str(), wall.label.as_str()), ("There is a kingfisher.", "red"));
+        assert!(bird.stream.start.abs_diff(ms(6000)) <= ms(300), "{bird:?}");
+        assert!(bird.stream.end.abs_diff(ms(8000)) <= ms(300), "{bird:?}");
+        assert!(bird.score > 0.9 && (bird.share - 0.4).abs() < 0.11, "{bird:?}");
+        assert!(wall.stream.end.abs_diff(ms(5000)) <= ms(300), "{wall:?}");
+    }
+    let unmeasured = tools(unmeasured);
+    assert!(!unmeasured.reach(Tool::IntervalLocaliser).likeness, "nothing was measured of the space");
+    assert_eq!(look(&unmeasured, Tool::IntervalLocaliser).sightings, []);
 }
 
 /// Hears two sentences a second and three seconds behind the begin of a stretch, and counts the samples that it was given.

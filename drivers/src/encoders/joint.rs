@@ -12,6 +12,8 @@ use crate::models::{InstalledModel, Part};
 pub struct JointEncoder {
     image: ImageEncoder,
     text: Arc<SentenceEncoder>,
+    /// Slope and offset of [`JointEncoder::probability`].
+    logistic: Option<(f32, f32)>,
 }
 
 impl JointEncoder {
@@ -22,7 +24,9 @@ impl JointEncoder {
     pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
         let image = ImageEncoder::load(installed, backend, threads)?;
         let text = Self::text_side(installed)?;
-        Ok(Self { image, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
+        let parameter = |name: &str| installed.entry.parameter(name).ok();
+        let logistic = parameter("shows_slope").zip(parameter("shows_offset"));
+        Ok(Self { image, logistic, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
     }
 
     /// The network for texts as a model of its own.
@@ -41,6 +45,17 @@ impl JointEncoder {
             return Err(lacks("`text_inputs` (tokens, and the mask if there is one) and one of `text_outputs`"));
         }
         Ok(text)
+    }
+
+    /// How likely a picture shows what a text says, by their cosine: a logistic function, whose `shows_slope` and `shows_offset` the
+    /// entry has. SigLIP is trained with them; for CLIP's like they are fitted. `None` without them.
+    pub fn probability(&self, cosine: f32) -> Option<f32> {
+        self.logistic.map(|(slope, offset)| 1.0 / (1.0 + (-slope * cosine - offset).exp()))
+    }
+
+    /// Whether it tells how likely a picture shows what a text says.
+    pub fn tells(&self) -> bool {
+        self.logistic.is_some()
     }
 
     /// The text side, for questions.

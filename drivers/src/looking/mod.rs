@@ -2,8 +2,8 @@
 //!
 //! | tool | pictures | encoders |
 //! |---|---|---|
-//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes |
-//! | scene snapper | few, full resolution, whole and in tiles | objects, scene classes; faces and writing where the question asks for them |
+//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes; known places and words without a label where the question asks for them |
+//! | scene snapper | few, full resolution, whole and in tiles | the same; faces and writing where the question asks for them |
 //! | clip explorer | the sound | sound events |
 //! | transcriber | the sound | voice activity, speech recognition |
 //! | clip analyser | 6 to 18, short edge 256, in grids of 3 x 2 with their numbers | a vision model behind an endpoint, if one is configured |
@@ -13,6 +13,8 @@
 mod analyser;
 mod closely;
 mod grid;
+mod likeness;
+mod places;
 mod speech;
 mod tiles;
 
@@ -27,6 +29,8 @@ use crate::encoders::{BANDS, ClipViewer, Detection, Encoders, Filled, HOP, LogMe
 use crate::models::{Availability, InstalledModels, Role};
 use crate::perception::Pace;
 use crate::perception::again::{Again, merged};
+use likeness::Likeness;
+use places::Stays;
 use tiles::{TILES, tile};
 
 /// Short edge of the localiser's pictures, in pixels.
@@ -103,10 +107,14 @@ impl Looking {
             cancelled: &|| (order.cancelled)(),
         };
         let in_tiles = order.tool == Tool::SceneSnapper;
+        let mut stays = Stays::new(order.places, filled);
+        let mut likeness = Likeness::new(order.things, filled, look);
         let decoded = pictures(stretches, &moments(order.stream, order.pictures), options, |at, picture| {
             let begin = Instant::now();
             again.picture(at);
             perceive(at, picture, filled, in_tiles, again, look);
+            stays.push(at, picture, look);
+            likeness.push(at, picture, in_tiles, look);
             if in_tiles {
                 closely::look(at, picture, filled, order.asked, again, look);
             }
@@ -116,6 +124,8 @@ impl Looking {
             Ok(decoded) => {
                 look.pictures = decoded.count;
                 look.bytes = look.bytes.max(decoded.bytes);
+                look.sightings.extend(stays.sightings());
+                look.sightings.extend(likeness.sightings());
                 Ok(())
             }
             Err(error) => Err(refused(error)),
@@ -261,6 +271,10 @@ impl Tools for Looking {
             ] {
                 reach.labels.extend(names.iter().filter(|_| there).map(|name| (Modality::Visual, name.clone())));
             }
+            let only_scene = |name: &&String| !self.labels.objects.contains(name);
+            reach.scenes = self.labels.scenes.iter().filter(only_scene).cloned().collect();
+            reach.likeness = filled.joint.as_ref().is_some_and(|encoder| encoder.tells());
+            reach.places = filled.image_embedding.as_ref().map(|encoder| encoder.space().to_owned());
         };
         let missing = |kind: SightingKind, roles: &[Role]| {
             let absent = self.encoders.absent_roles();

@@ -193,7 +193,7 @@ impl Again {
 }
 
 /// From the middle between the first picture that shows it and the one before, to the same behind the last.
-fn span_around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
+pub(crate) fn span_around(first: Duration, last: Duration, pictures: &[Duration]) -> StreamSpan {
     let before = pictures[..pictures.partition_point(|at| *at < first)].last();
     let after = pictures.get(pictures.partition_point(|at| *at <= last));
     StreamSpan {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::view::View;
+use crate::episodic::visited;
 use crate::language::english::space::spoken_place;
-use crate::recall::robot_stays::{reported_visits, stays_at};
+use crate::recall::robot_stays::{reported_visits, shows_presence, stays_at};
 use crate::store::failure::{Result, if_sound};
 use crate::store::tables::PLACE;
 use crate::words::fold_name;
@@ -13,6 +14,10 @@ use crate::{FactFilter, FactKind, Place, PlaceKnownBy, Pose, PoseOf, ReadError, 
 
 /// Maximum number of facts that are scanned.
 const MAX_FACTS: usize = 20_000;
+/// Maximum number of namings that are read of one place, the latest ones.
+const MAX_NAMINGS: usize = 32;
+/// Maximum number of namings that are read of all places, at least one of each.
+const MAX_ALL_NAMINGS: usize = 512;
 /// Longest gap, in microseconds, between events of one visit to a place without a position.
 const MAX_VISIT_GAP_US: i64 = 60_000_000;
 
@@ -90,6 +95,32 @@ impl View {
             span: Some(span),
         };
         Ok(spoken.into_values().map(place).collect())
+    }
+
+    /// Returns the latest times at which a place was named on the spot, each with its present name: said there,
+    /// observed there, or known from poses. An event that was derived from pictures names no place.
+    pub(super) fn namings(&self) -> Result<Vec<(String, TimeSpan)>> {
+        let map = &self.published.positions.places;
+        let mut events: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for entry in self.tables.facets.range((PLACE, "", 0)..(PLACE + 1, "", 0))? {
+            let (key, _) = entry?;
+            let (_, name, event) = key.value();
+            events.entry(name.to_owned()).or_default().push(event);
+        }
+        let mut namings: Vec<(String, TimeSpan)> = Vec::new();
+        let each = (MAX_ALL_NAMINGS / events.len().max(1)).clamp(1, MAX_NAMINGS);
+        for event in events.values().flat_map(|events| events.iter().rev().take(each)) {
+            let Some(event) = if_sound(self.find_event(crate::EventId(*event)))?.flatten() else { continue };
+            let derived = event.attributes.get("derived") == Some(&crate::Value::Bool(true));
+            if derived && visited(&event).is_none() || !shows_presence(&event) {
+                continue;
+            }
+            let name = event.attributes.get("place").and_then(crate::Value::as_text).unwrap_or_default();
+            namings.push((map.current(name, event.span.start).to_owned(), event.span));
+        }
+        let spoken = self.tables.spoken_names()?;
+        namings.extend(spoken.into_iter().map(|(name, span)| (map.current(&name, span.start).to_owned(), span)));
+        Ok(namings)
     }
 
     /// The places that events name in their attribute, wherever they are.

@@ -388,6 +388,10 @@ impl Reader for View {
         Some(&self.published.positions.places)
     }
 
+    fn place_namings(&self) -> Result<Vec<(String, TimeSpan)>, ReadError> {
+        Ok(self.namings()?)
+    }
+
     fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {
         // The end of a span is part of it.
         let after = span.end.saturating_add(Duration::from_micros(1));

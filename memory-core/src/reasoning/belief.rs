@@ -1,13 +1,14 @@
 //! The probability that each interval holds the answer, by Bayes' rule over what was seen.
 
 use crate::Modality;
-use crate::recall::looking::{Wanted, has_word, label_similarity};
+use crate::recall::looking::{Wanted, WantedTerm, has_word, label_similarity};
 
 use super::interval::Interval;
-use super::tools::{Reach, Sighting, SightingKind, Tool};
+use super::likeness::{self, Thing};
+use super::tools::{AskedThing, KnownPlace, Reach, Sighting, SightingKind, Tool};
 
 /// Minimum certainty at which a label means a word.
-const MIN_LABEL_MATCH: f32 = 0.6;
+pub(super) const MIN_LABEL_MATCH: f32 = 0.6;
 /// Prior rate at which a thing in the question occurs in a random interval.
 const BASE_RATE: f32 = 0.2;
 /// Weight of [`BASE_RATE`], as a number of intervals.
@@ -29,18 +30,19 @@ struct WordSighting {
 }
 
 impl ToolReach {
-    fn from_wanted(wanted: &Wanted, reach: &Reach) -> Self {
-        let named = |lemma: &str| {
-            reach.labels.iter().any(|(sense, label)| label_similarity(label, *sense, lemma) >= MIN_LABEL_MATCH)
-        };
+    fn from_wanted(wanted: &Wanted, reach: &Reach, things: &[Thing]) -> Self {
+        let named = |lemma: &str| likeness::has_label(reach, lemma);
+        let compared = |place: usize| reach.likeness && things.iter().any(|thing| thing.terms.contains(&place));
+        let likeness = f32::from(u8::from(reach.likeness && !things.is_empty()));
         let told = f32::from(u8::from(reach.question && wanted.said < 1.0 && !wanted.heard));
         let words =
             f32::from(u8::from(reach.writing && wanted.written)).max(if reach.speech { wanted.said } else { 0.0 });
-        let term = |lemma: &str| if named(lemma) { 1.0 } else { words.max(told) };
+        let term = |place: usize, lemma: &str| if named(lemma) || compared(place) { 1.0 } else { words.max(told) };
         let person = f32::from(u8::from(reach.faces && wanted.person));
         Self {
-            terms: wanted.terms.iter().map(|term_| term(&term_.lemma)).collect(),
-            unnamed: words.max(person).max(told) * UNNAMED_GAIN,
+            terms: wanted.terms.iter().enumerate().map(|(place, term_)| term(place, &term_.lemma)).collect(),
+            unnamed: words.max(person).max(told).max(likeness) * UNNAMED_GAIN,
+            place: if reach.places.is_some() && wanted.place { UNNAMED_GAIN } else { 0.0 },
         }
     }
 }
@@ -52,10 +54,14 @@ pub(super) struct IntervalBelief {
     seen: Vec<Vec<Option<WordSighting>>>,
     /// Probabilities before any look.
     prior: Vec<f32>,
+    /// Things without a label, if a tool compares them with pictures.
+    things: Vec<Thing>,
     /// Reach of each tool.
     reach: Vec<(Tool, ToolReach)>,
     /// Share of an interval's speech without a transcript in the memory, by interval.
     wordless: Vec<f32>,
+    /// Share of an interval without a place in the memory, by interval.
+    placeless: Vec<f32>,
 }
 
 /// What a tool can contribute to a question.
@@ -65,29 +71,52 @@ struct ToolReach {
     terms: Vec<f32>,
     /// Probability that the tool finds what the question asks for besides its terms: spoken or written words, a person.
     unnamed: f32,
+    /// Probability that the tool finds the place that the question asks for, if the memory has none.
+    place: f32,
 }
 
 impl IntervalBelief {
-    /// `wordless` is the share of each interval's speech without a transcript in the memory.
-    pub fn new(wanted: Wanted, intervals: &[Interval], wordless: Vec<f32>, tools: &[(Tool, Reach)]) -> Self {
-        let reach = tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach))).collect();
+    /// `wordless` is the share of each interval's speech without a transcript in the memory, and `placeless` the share
+    /// of each interval without a place in the memory.
+    pub fn new(
+        wanted: Wanted,
+        options: &[String],
+        intervals: &[Interval],
+        wordless: Vec<f32>,
+        placeless: Vec<f32>,
+        tools: &[(Tool, Reach)],
+    ) -> Self {
+        let things = likeness::unlabelled_things(&wanted, options, tools);
+        let reach =
+            tools.iter().map(|(tool, reach)| (*tool, ToolReach::from_wanted(&wanted, reach, &things))).collect();
         Self {
             prior: intervals.iter().map(|interval| interval.probability).collect(),
             seen: vec![vec![None; wanted.terms.len()]; intervals.len()],
             wanted,
+            things,
             reach,
             wordless,
+            placeless,
         }
+    }
+
+    /// Returns the things to compare with pictures.
+    pub fn asked_things(&self) -> Vec<AskedThing> {
+        self.things.iter().map(|thing| thing.asked.clone()).collect()
     }
 
     /// Returns the terms that a sighting matches, each with its similarity.
     pub fn matching_terms(&self, sighting: &Sighting) -> Vec<(usize, f32)> {
+        if sighting.kind == SightingKind::Likeness {
+            let seen = self.things.iter().filter(|thing| thing.asked.phrase == sighting.label);
+            return seen.flat_map(|thing| thing.terms.iter().map(|place| (*place, 1.0))).collect();
+        }
         let likeness = |lemma: &str| match sighting.kind {
             // The model knows the question, and reports what answers it.
-            SightingKind::Description => 1.0,
+            SightingKind::Description | SightingKind::Likeness => 1.0,
             SightingKind::Speech | SightingKind::Writing => f32::from(u8::from(has_word(&sighting.label, lemma))),
             SightingKind::Face => label_similarity("person", Modality::Visual, lemma),
-            SightingKind::Object | SightingKind::Scene | SightingKind::Sound => {
+            SightingKind::Object | SightingKind::Scene | SightingKind::Sound | SightingKind::Place => {
                 label_similarity(&sighting.label, sighting.kind.modality(), lemma)
             }
         };
@@ -104,9 +133,26 @@ impl IntervalBelief {
             SightingKind::Speech => self.wanted.said >= 1.0,
             SightingKind::Writing => self.wanted.written,
             SightingKind::Face => self.wanted.person,
-            SightingKind::Description => true,
+            SightingKind::Place => self.wanted.place,
+            SightingKind::Description | SightingKind::Likeness => true,
             SightingKind::Object | SightingKind::Scene | SightingKind::Sound => false,
         }
+    }
+
+    /// Returns whether the question asks for a place or names a known one.
+    pub fn asks_for_places(&self, known: &[KnownPlace]) -> bool {
+        let named = |place: &KnownPlace| self.matches_any_term(&place.name, |_| true);
+        self.wanted.place || known.iter().any(named)
+    }
+
+    /// Returns whether the label of a visible thing matches a word of the question itself.
+    pub fn matches_question(&self, label: &str) -> bool {
+        self.matches_any_term(label, |term| term.option.is_none())
+    }
+
+    fn matches_any_term(&self, label: &str, counts: impl Fn(&WantedTerm) -> bool) -> bool {
+        let mut terms = self.wanted.terms.iter().filter(|term| counts(term));
+        terms.any(|term| label_similarity(label, Modality::Visual, &term.lemma) >= MIN_LABEL_MATCH)
     }
 
     /// Probability that an interval contains a thing with a label, before any look. One of the options is there.
@@ -122,7 +168,9 @@ impl IntervalBelief {
 
     /// Returns whether any tool may find a word of the question, or what it asks for.
     pub fn can_see_anything(&self) -> bool {
-        self.reach.iter().any(|(_, reach)| reach.unnamed > 0.0 || reach.terms.iter().any(|reached| *reached > 0.0))
+        self.reach
+            .iter()
+            .any(|(_, reach)| reach.unnamed.max(reach.place) > 0.0 || reach.terms.iter().any(|reached| *reached > 0.0))
     }
 
     fn reaches(&self, tool: Tool) -> Option<&ToolReach> {
@@ -149,7 +197,8 @@ impl IntervalBelief {
             Tool::Transcriber => self.wordless.get(interval).copied().unwrap_or(1.0),
             _ => 1.0,
         };
-        (sum.max(reach.unnamed) * share).min(1.0)
+        let place = reach.place * self.placeless.get(interval).copied().unwrap_or(0.0);
+        (sum.max(reach.unnamed).max(place) * share).min(1.0)
     }
 
     /// Records the findings of a tool with a given recall in an interval, as terms and probabilities.
@@ -163,6 +212,14 @@ impl IntervalBelief {
                 seen.probability = seen.probability.max(best.unwrap_or(0.0));
                 seen.recall = seen.recall.max(recall);
             }
+        }
+    }
+
+    /// Records that a tool with a given recall looked for the place of an interval, and whether it found one.
+    pub fn record_place(&mut self, interval: usize, tool: Tool, recall: f32, found: bool) {
+        let looked = self.reaches(tool).is_some_and(|reach| reach.place > 0.0);
+        if let Some(placeless) = self.placeless.get_mut(interval).filter(|_| looked) {
+            *placeless *= if found { 0.0 } else { 1.0 - recall };
         }
     }
 

@@ -118,6 +118,10 @@ impl Reader for OverlayReader<'_> {
         self.base.places()
     }
 
+    fn place_namings(&self) -> Result<Vec<(String, TimeSpan)>, ReadError> {
+        self.base.place_namings()
+    }
+
     fn lines(&self, span: TimeSpan) -> Result<Vec<Line>, ReadError> {
         self.base.lines(span)
     }

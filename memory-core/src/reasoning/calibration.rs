@@ -17,7 +17,14 @@ pub(super) struct LookFit {
 /// Probability that a sighting is right.
 pub(super) fn sighting_probability(tool: Tool, sighting: &Sighting) -> f32 {
     // No session with labels was there to fit these: as sure as their encoder says, as in the live pass.
-    if matches!(sighting.kind, SightingKind::Writing | SightingKind::Face | SightingKind::Description) {
+    let unfitted = [
+        SightingKind::Writing,
+        SightingKind::Face,
+        SightingKind::Place,
+        SightingKind::Likeness,
+        SightingKind::Description,
+    ];
+    if unfitted.contains(&sighting.kind) {
         return sighting.score.clamp(MIN_PROBABILITY, 1.0 - MIN_PROBABILITY);
     }
     let fit = table::fit(tool, sighting.kind);

@@ -11,6 +11,7 @@ use crate::{Attributes, Event, EventId, Kind, Origin, ReadError, StreamSpan, Val
 
 use super::beside::FIRST_FOUND_ID;
 use super::interval::Interval;
+use super::places;
 use super::tools::{Sighting, SightingKind, Tool};
 
 /// Minimum probability of a sighting that the question names, to become an event.
@@ -26,6 +27,11 @@ const MAX_READ_EVENTS: usize = 200;
 
 /// The stored events of an interval.
 pub(super) struct KnownEvents(Vec<Event>);
+
+/// Returns the id of the found event with a number.
+pub(super) fn found_id(number: usize) -> EventId {
+    EventId(FIRST_FOUND_ID + number as u64)
+}
 
 impl KnownEvents {
     /// # Errors
@@ -55,6 +61,11 @@ impl KnownEvents {
         }
     }
 
+    /// Returns the visible things.
+    pub fn objects(&self) -> impl Iterator<Item = &Event> {
+        self.0.iter().filter(|event| event.kind == Kind::Object)
+    }
+
     /// Returns whether the memory has a transcript of most of a stretch of speech.
     fn has_transcript(&self, stream: StreamSpan) -> bool {
         let own = self.0.iter().filter(|event| event.kind == Kind::Text && event.origin == Origin::Perceived);
@@ -69,8 +80,8 @@ impl KnownEvents {
     fn has_sighting(&self, sighting: &Sighting) -> bool {
         match sighting.kind {
             SightingKind::Speech => return self.has_transcript(sighting.stream),
-            // It answers this question, whatever the memory has.
-            SightingKind::Description => return false,
+            // It answers this question, whatever the memory has. For places, see `Places::has_place`.
+            SightingKind::Description | SightingKind::Place => return false,
             // Only the vector identifies a face.
             SightingKind::Face => {
                 let faces = self.0.iter().filter(|event| event.kind == Kind::Entity && overlap(event, sighting.stream));
@@ -142,7 +153,10 @@ pub(super) fn derive_event(
         SightingKind::Writing => {
             attributes.insert("writing".to_owned(), text(label));
         }
-        SightingKind::Description => {}
+        SightingKind::Place => {
+            attributes.insert("place".to_owned(), text(label));
+        }
+        SightingKind::Likeness | SightingKind::Description => {}
         SightingKind::Speech => {
             attributes.insert("recognised".to_owned(), Value::Bool(true));
         }
@@ -157,13 +171,16 @@ pub(super) fn derive_event(
     attributes.insert(LOOKED_FOR.to_owned(), text(question));
     let stream = sighting.stream;
     Some(Event {
-        id: EventId(FIRST_FOUND_ID + number as u64),
+        id: found_id(number),
         episode: beside.episode,
         origin: Origin::Perceived,
         sender_id: None,
         kind: sighting.kind.event_kind(),
         modality: sighting.kind.modality(),
-        text: sighting.text.clone(),
+        text: match sighting.kind {
+            SightingKind::Place => places::sentence("robot", label),
+            _ => sighting.text.clone(),
+        },
         span: crate::TimeSpan { start: interval.wall_clock_at(stream.start), end: interval.wall_clock_at(stream.end) },
         stream: Some(stream),
         source: beside.source.clone(),

@@ -65,6 +65,7 @@ pub(super) fn candidate_intervals(
     bound: Option<TimeSpan>,
     reader: &dyn Reader,
 ) -> Result<Vec<Interval>, ReadError> {
+    let bound = bound.map(widen_moment);
     let mut found = evidence_intervals(evidence, bound);
     let sample = sample_intervals(&found, bound, reader)?;
     let share = if sample.is_empty() { 1.0 } else { confidence.clamp(EVIDENCE_PRIOR, 0.95) };
@@ -77,6 +78,14 @@ pub(super) fn candidate_intervals(
     let each = (1.0 - share) / sample.len().max(1) as f32;
     found.extend(sample.into_iter().map(|interval| Interval { probability: each, ..interval }));
     Ok(found)
+}
+
+/// Widens a moment by a margin: a span without length shows nothing.
+fn widen_moment(bound: TimeSpan) -> TimeSpan {
+    if bound.end.since(bound.start) > MARGIN {
+        return bound;
+    }
+    TimeSpan { start: bound.start.saturating_sub(MARGIN), end: bound.end.saturating_add(MARGIN) }
 }
 
 /// Orders evidence by its rank times the likelihood ratio of its interval. An interval with few sightings does not

@@ -18,7 +18,9 @@ mod calibration;
 mod controller;
 mod finding;
 mod interval;
+mod likeness;
 mod options;
+mod places;
 mod policy;
 mod reasoning_loop;
 #[cfg(test)]
@@ -33,11 +35,12 @@ use self::reasoning_loop::{ReasoningLoop, wordless_shares};
 pub use crate::query::Effort;
 pub use controller::{Controller, Decision, PastLook, PossibleLook, Situation};
 pub use options::{LoopAblation, ReasoningOptions};
-pub use tools::{Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
+pub use tools::{AskedThing, KnownPlace, Look, LookError, LookOrder, Reach, Sighting, SightingKind, Tool, Tools};
 
 use self::belief::IntervalBelief;
 use self::beside::OverlayReader;
 use self::interval::candidate_intervals;
+use self::places::Places;
 use self::tiers::{ResultMemory, SensoryMemory, WorkingMemory};
 use crate::recall::{self, Reader};
 use crate::{Answer, Clock, Event, Looked, PerceivedEvent, Query, QueryError, SensedEmbedding, StreamSpan, TimeSpan};
@@ -221,6 +224,7 @@ pub(crate) fn reason(
         found: Vec::new(),
         vectors: Vec::new(),
         faces: BTreeMap::new(),
+        known_places: Places::default(),
         degraded: Vec::new(),
     };
     if options.ablation.without_focus {
@@ -229,12 +233,21 @@ pub(crate) fn reason(
         places.iter_mut().for_each(|place| place.probability = each);
     }
     let used = Tool::ALL.into_iter().filter(|tool| !options.ablation.without_tools.contains(tool));
-    let reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
+    let mut reach: Vec<(Tool, Reach)> = used.map(|tool| (tool, tools.reach(tool))).collect();
+    state.known_places = views.read(|reader| {
+        let mut spaces: Vec<&str> = reach.iter().filter_map(|(_, reach)| reach.places.as_deref()).collect();
+        spaces.dedup();
+        Ok(Places::read(&spaces, &places, reader)?)
+    })?;
+    for (_, reach) in &mut reach {
+        state.known_places.add_names(reach);
+    }
     let wordless = match reach.iter().any(|(_, reach)| reach.speech) && wanted.said > 0.0 {
         true => views.read(|reader| wordless_shares(&places, reader))?,
         false => Vec::new(),
     };
-    let belief = IntervalBelief::new(wanted.clone(), &places, wordless, &reach);
+    let placeless = state.known_places.placeless_shares(&places);
+    let belief = IntervalBelief::new(wanted.clone(), &query.options, &places, wordless, placeless, &reach);
     let looks = wanted.can_be_perceived && !places.is_empty();
     if looks {
         let missing = reach.iter().flat_map(|(_, reach)| &reach.missing).filter(|(kind, _)| belief.asks_for(*kind));

@@ -9,6 +9,7 @@ use super::controller::{Controller, Decision, PastLook, PossibleLook, Situation}
 use super::finding::KnownEvents;
 use super::interval::{Interval, order_by_interval};
 use super::options::ReasoningOptions;
+use super::places::{self, Places};
 use super::policy::RankedLook;
 use super::tiers::{ResultMemory, SensoryMemory, StepResult, WorkingMemory};
 use super::tools::{LookError, LookOrder, SightingKind, Tool, Tools};
@@ -35,6 +36,7 @@ pub(super) struct ReasoningLoop<'a> {
     pub vectors: Vec<Option<Vec<i16>>>,
     /// Vectors of faces, by their place in `found`.
     pub faces: BTreeMap<usize, SensedEmbedding>,
+    pub known_places: Places,
     pub degraded: Vec<String>,
 }
 
@@ -221,13 +223,16 @@ impl ReasoningLoop<'_> {
         let belief = self.belief.as_mut().expect("the loop runs with one");
         let costly = [SightingKind::Writing, SightingKind::Face];
         let asked: Vec<SightingKind> = costly.into_iter().filter(|kind| belief.asks_for(*kind)).collect();
+        let things = belief.asked_things();
         let order = LookOrder {
             tool,
+            things: &things,
             question: &self.query.question,
             media: &interval.media,
             stream: interval.stream,
             pictures: self.options.pictures(tool, interval.length()),
             asked: &asked,
+            places: if belief.asks_for_places(self.known_places.known()) { self.known_places.known() } else { &[] },
             ceiling_bytes: self.sensory.ceiling_bytes,
             budget: self.end.saturating_sub(self.clock.monotonic()),
             cancelled: &|| watch.cancelled(),
@@ -255,6 +260,7 @@ impl ReasoningLoop<'_> {
             let meant = belief.matching_terms(sighting);
             let wanted = !meant.is_empty() || belief.asks_for(sighting.kind);
             let probability = match meant.is_empty() {
+                _ if sighting.kind == SightingKind::Place => self.known_places.probability(),
                 true => calibration::sighting_probability(tool, sighting),
                 false => calibration::probability_with_prior(tool, sighting, belief.prior_of(&meant, interval)),
             };
@@ -264,6 +270,10 @@ impl ReasoningLoop<'_> {
             }
             // A scene tells which interval it is; as evidence it is wrong too often (docs/benchmarks.md).
             if sighting.kind == SightingKind::Scene {
+                continue;
+            }
+            let is_known = || self.known_places.has_place(number, interval, sighting.stream);
+            if sighting.kind == SightingKind::Place && is_known() {
                 continue;
             }
             let place = (tool, self.query.question.as_str(), self.found.len());
@@ -276,8 +286,18 @@ impl ReasoningLoop<'_> {
                 self.found.push(event);
             }
         }
+        if belief.asks_for(SightingKind::Place) {
+            for event in places::thing_places(&self.found, &known, |label| belief.matches_question(label)) {
+                if self.found.len() < MAX_FOUND && !self.found.iter().any(|other| same_thing(other, &event)) {
+                    let id = finding::found_id(self.found.len());
+                    self.found.push(Event { id, ..event });
+                }
+            }
+        }
+        let place_found = self.found[before..].iter().any(|event| event.attributes.contains_key("place"));
         if !self.results.forgets {
             belief.record(number, tool, calibration::tool_recall(tool), &seen);
+            belief.record_place(number, tool, calibration::tool_recall(tool), place_found);
         }
         for line in &look.degraded {
             if !self.degraded.contains(line) {

@@ -11,6 +11,7 @@ use crate::recall::tests::home::{Home, Row, home};
 use crate::{Kind, Modality, Route, StreamSpan, Value};
 
 mod controlling;
+mod likeness;
 
 const MEDIA: &str = "file:///day.mkv";
 

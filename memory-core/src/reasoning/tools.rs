@@ -72,12 +72,38 @@ pub struct LookOrder<'a> {
     pub pictures: usize,
     /// What the question asks for besides named things: written words, faces. It is costly to look for.
     pub asked: &'a [SightingKind],
+    /// Things that the question or its options name and no encoder has a label for.
+    pub things: &'a [AskedThing],
+    /// Places that the memory knows by their pictures. Empty if the question asks for no place.
+    pub places: &'a [KnownPlace],
     /// Maximum number of bytes of pictures and sound in memory at once.
     pub ceiling_bytes: usize,
     /// Time that is left for it.
     pub budget: Duration,
     /// Returns whether to stop now. Tools check it before each picture.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A thing to compare with pictures, for tools with one space for pictures and texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedThing {
+    /// Text to compare: "a kingfisher", or the words of an option.
+    pub phrase: String,
+    /// Sentence about it if it is seen.
+    pub sentence: String,
+}
+
+/// A place with a name and its views.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownPlace {
+    /// Its name.
+    pub name: String,
+    /// Space of its views.
+    pub space: String,
+    /// γ of the space: the cosine from which two pictures show one place.
+    pub gamma: f32,
+    /// Unit vectors of pictures that were taken there.
+    pub views: Vec<Vec<f32>>,
 }
 
 /// Kind of a sighting.
@@ -96,6 +122,12 @@ pub enum SightingKind {
     Writing,
     /// A person's face.
     Face,
+    /// The place that the pictures show, one of [`LookOrder::places`]. The label is its name, and the score the cosine
+    /// to its views.
+    Place,
+    /// One of [`LookOrder::things`], found by the similarity of the pictures to its words. The label is its phrase, and
+    /// the score its probability by the calibration of the space.
+    Likeness,
     /// Statement of a vision model about the question.
     Description,
 }
@@ -106,7 +138,7 @@ impl SightingKind {
     pub const fn event_kind(self) -> Kind {
         match self {
             Self::Object => Kind::Object,
-            Self::Scene | Self::Writing | Self::Description => Kind::Caption,
+            Self::Scene | Self::Writing | Self::Place | Self::Likeness | Self::Description => Kind::Caption,
             Self::Sound => Kind::Sound,
             Self::Speech => Kind::Text,
             Self::Face => Kind::Entity,
@@ -117,8 +149,8 @@ impl SightingKind {
     #[must_use]
     pub const fn modality(self) -> Modality {
         match self {
-            Self::Object | Self::Scene | Self::Writing | Self::Face | Self::Description => Modality::Visual,
             Self::Sound | Self::Speech => Modality::Audio,
+            _ => Modality::Visual,
         }
     }
 }
@@ -151,12 +183,18 @@ pub struct Sighting {
 pub struct Reach {
     /// The labels of its encoders, with the sense of each.
     pub labels: Vec<(Modality, String)>,
+    /// Labels among these that only classify a whole picture, which is no evidence of a thing.
+    pub scenes: Vec<String>,
     /// Whether it recognises speech.
     pub speech: bool,
     /// Whether it recognises writing.
     pub writing: bool,
     /// Whether it finds faces.
     pub faces: bool,
+    /// Whether it compares pictures with arbitrary words.
+    pub likeness: bool,
+    /// Space in which it tells places apart by their pictures. `None` if it does not.
+    pub places: Option<String>,
     /// Whether it understands the question itself.
     pub question: bool,
     /// Encoder roles that cannot be used, as `role: reason`, each with what it would find.

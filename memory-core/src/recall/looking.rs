@@ -23,6 +23,8 @@ pub(crate) struct WantedTerm {
     pub weight: f32,
     /// Index of the option that contains it.
     pub option: Option<usize>,
+    /// Whether it is a kind of thing that a picture may show, and not a name.
+    pub is_thing: bool,
 }
 
 /// The perceivable things that a question asks for.
@@ -37,6 +39,8 @@ pub(crate) struct Wanted {
     pub written: bool,
     /// Whether the question asks for a person.
     pub person: bool,
+    /// Whether the question asks where something was, or for a room.
+    pub place: bool,
     /// Whether looking can answer the question at all. No recording shows how something is done in general.
     pub can_be_perceived: bool,
     /// Intersection of the bounds of the time words and of the request.
@@ -55,12 +59,14 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         lemma: item.lemma.clone(),
         weight: item.known_weight / total,
         option: None,
+        is_thing: item.tag == Tag::Noun && !is_place(&item.lemma),
     }));
     // The class describes the answer: any animal answers "which animal".
     if let Some(class) = question.asked.class.as_ref()
         && !terms.iter().any(|term| term.lemma == class.head)
     {
-        terms.push(WantedTerm { lemma: class.head.clone(), weight: 0.5, option: None });
+        let is_thing = !is_place(&class.head);
+        terms.push(WantedTerm { lemma: class.head.clone(), weight: 0.5, option: None, is_thing });
     }
     for (number, option) in query.options.iter().enumerate() {
         let (words, _) = parse(option, &[]);
@@ -68,7 +74,7 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         for word in &nouns {
             #[expect(clippy::cast_precision_loss, reason = "words of an option")]
             let weight = 1.0 / nouns.len() as f32;
-            terms.push(WantedTerm { lemma: word.lemma.clone(), weight, option: Some(number) });
+            terms.push(WantedTerm { lemma: word.lemma.clone(), weight, option: Some(number), is_thing: true });
         }
     }
     let can_be_perceived = question.intent == Intent::Factual
@@ -83,15 +89,22 @@ pub(crate) fn wanted(query: &Query, reader: &dyn Reader, hard: Option<TimeSpan>)
         (None, None | Some(Modality::Audio)) => SPEECH_ANSWER_PRIOR,
         _ => 0.0,
     };
+    let asks_for_room = question.asked.class.as_ref().is_some_and(|class| is_place(&class.head));
     Wanted {
         terms,
         heard,
         said,
         written: asks_for_writing(&question.asked),
         person: asks_for_person(&question),
+        place: question.ask() == AnswerKind::Place || asks_for_room,
         can_be_perceived,
         bound: question.bound(),
     }
+}
+
+/// Returns whether a word means any place.
+fn is_place(lemma: &str) -> bool {
+    matches!(lemma, "place" | "room" | "location" | "spot" | "area")
 }
 
 /// Returns whether a heard or read text contains a word.

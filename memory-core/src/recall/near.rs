@@ -80,6 +80,10 @@ impl Reader for NearReader<'_> {
         self.reader.places()
     }
 
+    fn place_namings(&self) -> Result<Vec<(String, TimeSpan)>, ReadError> {
+        self.reader.place_namings()
+    }
+
     fn absent_roles(&self) -> &[AbsentRole] {
         self.reader.absent_roles()
     }

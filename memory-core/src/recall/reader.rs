@@ -84,6 +84,14 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// Returns the names that places were given on the spot, each with its time: what is seen then is the place.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn place_namings(&self) -> Result<Vec<(String, TimeSpan)>, ReadError> {
+        Ok(Vec::new())
+    }
+
     /// Returns the lines of a span, each thing once: few enough for a summary to choose among them.
     ///
     /// # Errors

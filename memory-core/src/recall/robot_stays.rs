@@ -22,7 +22,7 @@ pub(super) const MAX_VISIT_PART_GAP: Duration = Duration::from_secs(2);
 const ROBOT_THERE_ATTRIBUTE: &str = "robot_there";
 
 /// Returns whether the robot pose of an event says that the robot was there. A place can be named from afar.
-pub(super) fn shows_presence(event: &Event) -> bool {
+pub(crate) fn shows_presence(event: &Event) -> bool {
     event.attributes.get(ROBOT_THERE_ATTRIBUTE) != Some(&crate::Value::Bool(false))
 }
 

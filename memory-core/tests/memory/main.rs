@@ -22,6 +22,7 @@ mod index_options;
 mod inside;
 mod learning;
 mod looked;
+mod looked_places;
 mod observe;
 mod place_names;
 mod places;
