@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use self::asked::{AskedReading, Form};
 use self::series::{Reading, VALUE_TOLERANCE, readings};
+use crate::index::words;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::Order;
 use crate::language::english::time::{say_day, say_moment};
 use crate::recall::answerers::compared::ComparedTime;
@@ -27,6 +29,8 @@ const TREND_DURATION: Duration = Duration::from_secs(3 * 24 * 3_600);
 const MIN_CUE_COVERAGE: f32 = 0.5;
 /// Minimum coverage of a cue by a reading that tells of it itself.
 const MIN_OWN_CUE_COVERAGE: f32 = 0.6;
+/// Coverage from which an event tells all of a cue.
+const MIN_FULL_CUE_COVERAGE: f32 = 0.9;
 /// As [`MIN_OWN_CUE_COVERAGE`], by the only reading of the time that the question names.
 const MIN_ONLY_CUE_COVERAGE: f32 = 0.2;
 /// Maximum number of readings in one answer.
@@ -119,7 +123,10 @@ fn compare(
         return candidate(pool, text, CandidateValue::Truth(yes), &evidence, reason.into());
     }
     if same {
-        let text = format!("The same both times ({})", shown_range(&one));
+        let text = match shown_range(&one) == shown_range(&other) {
+            true => format!("The same both times ({})", shown_range(&one)),
+            false => format!("The same on average: {}, {}.", told(first, &one), told(second, &other)),
+        };
         return candidate(pool, text, CandidateValue::Text("same".into()), &evidence, reason.into());
     }
     let (chosen, own, rest, others) =
@@ -246,6 +253,7 @@ fn reading_at_cue<'r>(
         }
     }
     let text = question.part(&relation.range);
+    let step = change_of_cue(question, text).and_then(|up| only_step(all, up));
     let mut cues = pool.search(text, None, content, bound, None)?;
     // "Before he filled it": of the thing that was measured.
     let about = |found: &RetrievedEvent| {
@@ -260,6 +268,16 @@ fn reading_at_cue<'r>(
     let value = |found: &RetrievedEvent| found.coverage.of_content + about(found);
     let best = cues.iter().map(value).fold(0.0, f32::max);
     cues.retain(|found| value(found) >= best - f32::EPSILON);
+    // The readings themselves show when the value was changed, if no event tells it in full.
+    if let Some((before, after)) = step
+        && cues.iter().all(|found| found.coverage.of_content < MIN_FULL_CUE_COVERAGE)
+    {
+        match relation.order {
+            Order::Before => return Ok(Some(before)),
+            Order::After => return Ok(Some(after)),
+            Order::During => {}
+        }
+    }
     let Some(cue) = cues.iter().max_by_key(|found| (found.span().start, found.id())).map(RetrievedEvent::span) else {
         return Ok(None);
     };
@@ -275,6 +293,31 @@ fn reading_at_cue<'r>(
                 .or_else(|| before().filter(|reading| cue.start.since(reading.at) <= READING_DURATION))
         }
     })
+}
+
+/// Returns whether a cue says that the value was raised (`true`) or lowered: "before she turned it down".
+fn change_of_cue(question: &Question<'_>, cue: &str) -> Option<bool> {
+    let lemma = |word: &str| lexicon::lemma(word, PartOfSpeech::Verb).unwrap_or_default();
+    let words: Vec<String> = words(cue).collect();
+    let has = |all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()) || all.contains(&lemma(word)));
+    let named = || question.named.iter().any(|noun| words.contains(&noun.head));
+    let of_it = has(&["it", "them"]) || named();
+    match (has(&["up", "raise", "fill", "refill"]), has(&["down", "lower", "reduce", "drain", "empty"])) {
+        (true, false) if of_it => Some(true),
+        (false, true) if of_it => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the readings before and after the only step upwards or downwards.
+fn only_step(all: &[Reading], up: bool) -> Option<(&Reading, &Reading)> {
+    let differs = |pair: &&[Reading]| {
+        let more = pair[1].value - pair[0].value;
+        more.abs() > VALUE_TOLERANCE && (more > 0.0) == up
+    };
+    let mut steps = all.windows(2).filter(differs);
+    let step = steps.next()?;
+    steps.next().is_none().then_some((&step[0], &step[1]))
 }
 
 /// Returns the readings within a span; if there is none, the one nearest to it within an hour.

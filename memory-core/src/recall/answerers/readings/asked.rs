@@ -6,17 +6,16 @@ use crate::language::english::closed::{RECURRING_TIMES, number_word};
 use crate::language::english::lexicon::scales::{Degree, Grade, Scale, degree_of, scale_named};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::NounKind;
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::{Tense, TimeRelation, part_of_day_seconds};
 use crate::recall::question::Question;
+use crate::recall::reading::is_person;
 
-/// Nouns that say nothing about which reading is meant.
+/// Nouns for any reading.
+const READING_NOUNS: &[&str] = &["reading", "value", "level", "figure", "measurement"];
+/// Other nouns that say nothing about which reading is meant.
 const GENERAL_NOUNS: &[&str] = &[
-    "reading",
-    "value",
-    "level",
-    "figure",
-    "measurement",
     "number",
     "amount",
     "point",
@@ -41,6 +40,8 @@ const GENERAL_VERBS: &[&str] = &[
     "be", "have", "do", "get", "become", "grow", "turn", "go", "come", "read", "say", "show", "stand", "reach", "rise",
     "fall", "climb", "drop", "sink", "increase", "decrease", "decline", "measure", "change", "run", "hit", "fill",
 ];
+/// Verbs of what an instrument tells.
+const READING_VERBS: &[&str] = &["read", "say", "show", "stand", "measure", "display", "indicate", "register"];
 const RISING: &[&str] = &["rise", "climb", "increase", "grow"];
 const FALLING: &[&str] = &["fall", "drop", "sink", "decrease", "decline", "shrink"];
 
@@ -85,6 +86,10 @@ pub(super) struct AskedReading {
     pub words: Vec<AskedWord>,
     /// Whether the readings of the robot itself are asked for.
     pub own: bool,
+    /// The noun that must name what was measured: the battery in "what was the battery at?".
+    pub head: Option<String>,
+    /// Whether any value of the thing is meant: "what did the boiler read?".
+    pub any_value: bool,
     /// The part of the day that is asked for, in seconds since midnight.
     pub part_of_day: Option<(i32, i32)>,
 }
@@ -112,7 +117,8 @@ impl AskedReading {
             let after_noun = before.is_some_and(|before| matches!(before.tag, Tag::Noun | Tag::Name));
             let lemma = word.lemma.as_str();
             let kind = match word.tag {
-                Tag::Noun | Tag::Name if is_general(lemma) || changes(question, word).is_some() => continue,
+                Tag::Noun | Tag::Name if is_general(lemma) || is_general_gerund(word) => continue,
+                Tag::Noun | Tag::Name if changes(question, word).is_some() => continue,
                 Tag::Noun | Tag::Name if TITLES.contains(&word.text.as_str()) => continue,
                 Tag::Noun | Tag::Name if INSTRUMENTS.contains(&lemma) => AskedWordKind::Instrument,
                 Tag::Name if word.capital => AskedWordKind::Name,
@@ -143,27 +149,41 @@ impl AskedReading {
         if scale.is_none() && asked.is_empty() {
             return None;
         }
+        let (head, any_value) = match (&form, degree) {
+            (Form::Then, None) => subject_of_reading(question, scale)?,
+            _ => (None, false),
+        };
         let part_of_day = time_noun.and_then(part_of_day_seconds);
-        Some(Self { form, scale, more: degree.is_none_or(|degree| degree.more), words: asked, own, part_of_day })
+        Some(Self {
+            form,
+            scale,
+            more: degree.is_none_or(|degree| degree.more),
+            words: asked,
+            own,
+            head,
+            any_value,
+            part_of_day,
+        })
     }
 }
 
-/// Returns whether a word says that a value has risen (`true`) or fallen: the verb in the perfect or progressive, or its
-/// participle behind "has", which may be taken for a noun.
+/// Returns whether a word says that a value has risen (`true`) or fallen: a participle behind "has" or "is".
 fn changes(question: &Question<'_>, word: &Word) -> Option<bool> {
-    let verb = question.asked.clause.verb.as_ref()?;
-    let has = verb.auxiliary_only && verb.lemma == "have";
-    if !(has || verb.perfect || verb.progressive) {
-        return None;
-    }
-    let lemma = lexicon::lemma(&word.text, PartOfSpeech::Verb).filter(|lemma| has || *lemma == verb.lemma)?;
-    let changed = lemma != word.text;
-    let direction = if RISING.contains(&lemma) { Some(true) } else { FALLING.contains(&lemma).then_some(false) };
-    direction.filter(|_| changed)
+    const ENDINGS: &[&str] = &["ing", "ed", "en", "own", "unk"];
+    let clause = &question.asked.clause;
+    let participle = ENDINGS.iter().any(|ending| word.text.ends_with(ending));
+    let lemma = lexicon::lemma(&word.text, PartOfSpeech::Verb).filter(|_| participle && clause.inverted)?;
+    if RISING.contains(&lemma) { Some(true) } else { FALLING.contains(&lemma).then_some(false) }
+}
+
+/// Returns whether a word is a verb that says nothing about what was measured, taken for a noun: "tank 1 getting".
+fn is_general_gerund(word: &Word) -> bool {
+    word.is_gerund()
+        && lexicon::lemma(&word.text, PartOfSpeech::Verb).is_some_and(|lemma| GENERAL_VERBS.contains(&lemma))
 }
 
 fn is_general(noun: &str) -> bool {
-    GENERAL_NOUNS.contains(&noun) || is_time_noun(noun)
+    READING_NOUNS.contains(&noun) || GENERAL_NOUNS.contains(&noun) || is_time_noun(noun)
 }
 
 /// Returns whether a noun names a stretch of time.
@@ -179,6 +199,23 @@ fn is_in_time_phrase(question: &Question<'_>, word: &Word) -> bool {
             .phrases
             .iter()
             .any(|phrase| phrase.range.start <= word.range.start && word.range.end <= phrase.range.end)
+}
+
+/// Returns the noun that must name what was measured, and whether any value of the subject is meant, or nothing if the
+/// question does not ask for a value: "what was wrong with the battery?".
+fn subject_of_reading(question: &Question<'_>, scale: Option<&Scale>) -> Option<(Option<String>, bool)> {
+    let clause = &question.asked.clause;
+    let (verb, subject) = (clause.verb.as_ref()?, clause.subject.as_ref()?);
+    let head = subject.head.as_str();
+    let instrument = INSTRUMENTS.contains(&head) || scale_named(head).is_some() || READING_NOUNS.contains(&head);
+    if verb.lemma == "be" && verb.auxiliary_only {
+        return Some((Some(head.to_owned()).filter(|_| !instrument), false));
+    }
+    if scale.is_some_and(|scale| scale.is_named_by(&verb.lemma)) {
+        return Some((None, false));
+    }
+    let reads = READING_VERBS.contains(&verb.lemma.as_str()) && subject.kind == NounKind::Common && !is_person(subject);
+    reads.then_some((None, !instrument))
 }
 
 /// Returns the words of degree with their places. "More humid" is one of them, in two words.
@@ -233,7 +270,14 @@ fn form(
     if about_other {
         return None;
     }
-    if let Some((_, degree)) = of_grade(Grade::Superlative) {
+    if let Some((place, degree)) = of_grade(Grade::Superlative) {
+        // "What did she like most?" asks for no value, "what is the most she drank?" does.
+        let text = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |word| word.text.as_str());
+        let most = matches!(words[*place].text.as_str(), "most" | "least") && degree.scale.is_none();
+        let amount = text(place.checked_sub(1)) == "the" && matches!(text(place.checked_sub(2)), "is" | "was" | "'s");
+        if most && !amount && !asks_time {
+            return None;
+        }
         return match asks_time {
             true => Some((Form::ExtremeTime { day }, Some(*degree))),
             false if open && (has("what") || has("how")) => Some((Form::ExtremeValue, Some(*degree))),
@@ -250,6 +294,7 @@ fn form(
             .windows(2)
             .any(|pair| matches!(pair[1].text.as_str(), "start" | "beginning") && pair[0].has_text("the"));
         let goes_on = verb.is_some_and(|verb| verb.perfect || verb.progressive)
+            || words.iter().any(|word| is_general_gerund(word))
             || matches!(lemma, "become" | "get" | "grow")
             || question.tense == Tense::Present && (then.is_some() || from_start || opposite.is_some());
         let joined = opposite.is_some() && has("or");

@@ -224,7 +224,7 @@ fn match_score(asked: &AskedReading, measure: &Measure, context: &ContextWords) 
     if asked.scale.is_some_and(|scale| !is_on_scale(scale, measure, context)) {
         return None;
     }
-    let mut measured = asked.scale.is_some();
+    let mut measured = asked.scale.is_some() || asked.any_value;
     let (mut sum, mut count, mut matched) = (0.0, 0.0_f32, 0);
     for word in &asked.words {
         measured |= word.kind == AskedWordKind::Instrument;
@@ -238,10 +238,13 @@ fn match_score(asked: &AskedReading, measure: &Measure, context: &ContextWords) 
         if score >= least {
             // What stands in the text around the only value says what it is, too.
             let about = matches!(word.kind, AskedWordKind::Noun | AskedWordKind::Verb) && said > beside;
+            if asked.head.as_deref() == Some(word.lemma.as_str()) && own < least && !about {
+                return None;
+            }
             measured |= own >= least || about;
             matched += 1;
             sum += score;
-        } else if is_needed(word, context) {
+        } else if is_needed(word, context) || asked.head.as_deref() == Some(word.lemma.as_str()) {
             return None;
         } else {
             sum += UNMATCHED_SCORE;
