@@ -339,7 +339,7 @@ impl<'a> EventPool<'a> {
     }
 
     /// Returns a word and its synonyms that the index holds.
-    fn known_synonyms(&self, word: &str) -> Vec<String> {
+    pub fn known_synonyms(&self, word: &str) -> Vec<String> {
         let mut words = vec![word.to_owned()];
         for part in [PartOfSpeech::Noun, PartOfSpeech::Verb] {
             for synonym in lexicon::synonyms(word, part) {

@@ -28,9 +28,9 @@ const MIN_THING_SIMILARITY: f32 = 0.6;
 const MAX_READING_DISTANCE: Duration = Duration::from_secs(3_600);
 
 /// One of the two times, with its words.
-struct ComparedTime {
-    words: String,
-    span: TimeSpan,
+pub(super) struct ComparedTime {
+    pub words: String,
+    pub span: TimeSpan,
 }
 
 /// Answers at which time something was more, longer or more often, or whether it was.
@@ -169,7 +169,7 @@ fn best_day(pool: &EventPool<'_>, scale: &Comparison) -> Result<Option<Candidate
 }
 
 /// Returns the two times that "or" or "than" joins.
-fn compared_times(question: &Question<'_>) -> Option<(ComparedTime, ComparedTime, bool)> {
+pub(super) fn compared_times(question: &Question<'_>) -> Option<(ComparedTime, ComparedTime, bool)> {
     let words = &question.asked.words;
     let joint = words.iter().rposition(|word| matches!(word.text.as_str(), "or" | "than"))?;
     let than = words[joint].has_text("than");

@@ -25,6 +25,7 @@ pub(super) mod presence;
 pub(super) mod procedures;
 pub(super) mod quote;
 pub(super) mod rank;
+pub(super) mod readings;
 pub(super) mod reasons;
 pub(super) mod related;
 pub(super) mod replies;
@@ -96,8 +97,9 @@ pub(super) fn propose(
     }
     // Answerers that combine several events go before those of single events.
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let together: [MultiEventAnswerer; 6] = [
+    let together: [MultiEventAnswerer; 7] = [
         |pool, _| order::before_or_after(pool),
+        |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
         |pool, _| inventory::answer(pool),

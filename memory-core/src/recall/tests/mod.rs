@@ -10,6 +10,7 @@ mod evidence;
 mod grammar;
 pub(crate) mod home;
 mod perceived;
+mod readings;
 mod reconciling;
 mod speakers;
 mod together;

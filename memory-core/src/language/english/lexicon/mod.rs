@@ -19,6 +19,7 @@ mod morphology;
 mod opposites;
 mod part_of_speech;
 mod relations;
+pub(crate) mod scales;
 mod similarity;
 mod table;
 #[cfg(test)]

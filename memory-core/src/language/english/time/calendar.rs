@@ -62,7 +62,7 @@ pub(super) const HOUR_S: i32 = 3_600;
 pub(super) const DAY_S: i32 = 24 * HOUR_S;
 
 /// Returns the start and the end of a part of a day, in seconds since midnight. The night ends on the next day.
-pub(super) fn part_of_day_seconds(word: &str) -> Option<(i32, i32)> {
+pub(crate) fn part_of_day_seconds(word: &str) -> Option<(i32, i32)> {
     match word {
         "morning" => Some((5 * HOUR_S, 12 * HOUR_S)),
         "lunchtime" => Some((11 * HOUR_S + HOUR_S / 2, 14 * HOUR_S)),
