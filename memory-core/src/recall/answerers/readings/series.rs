@@ -210,7 +210,7 @@ fn shown(text: &str, quantity: &Quantity) -> String {
 fn is_on_scale(scale: &Scale, measure: &Measure, context: &ContextWords) -> bool {
     let named: Vec<&Scale> = measure.words.iter().filter_map(|word| scale_measuring(word)).collect();
     if !named.is_empty() {
-        return named.iter().any(|one| *one == scale);
+        return named.contains(&scale);
     }
     let level = measure.words.iter().any(|word| word == "level") && scale.has_unit("%");
     let by_text =
