@@ -37,8 +37,7 @@ const MAX_MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600
 const MAX_THING_EVENTS: usize = 200;
 
 /// Verbs that move a thing or somebody to a place.
-const MOVING_VERBS: &[&str] =
-    &["bring", "carry", "come", "drive", "fetch", "go", "move", "put", "send", "ship", "take", "walk"];
+const MOVING_VERBS: &[&str] = &["bring", "carry", "come", "drive", "go", "move", "put", "send", "ship", "take", "walk"];
 
 /// A reported place of the thing.
 struct PlaceReport {

@@ -12,12 +12,12 @@ fn an_indirect_question_asks_what_the_plain_one_does() {
         ("17T09:00:00", 0, Kind::Object, Some("ladder"), "The ladder leans against the barn."),
         ("17T09:10:00", 0, Kind::Action, Some("Rolf"), "Rolf bolts the gate."),
         ("17T09:20:00", 0, Kind::State, Some("pump"), "The pump is running."),
-        ("17T09:30:00", 0, Kind::Text, Some("Tove"), "The vet comes on Friday at ten."),
+        ("17T09:30:00", 0, Kind::Text, Some("Tove"), "The plumber comes on Friday at ten."),
     ];
     let misses = home(rows).with_meaning().misses(&[
         ("Could you please tell me where the ladder is?", "barn"),
         ("Do you happen to know who bolted the gate?", "Rolf"),
-        ("I'd like to know when the vet comes.", "10:00"),
+        ("I'd like to know when the plumber comes.", "10:00"),
         ("Rolf is asking. Any idea where the ladder is?", "barn"),
         ("Can you tell me whether the pump is running?", "Yes"),
         ("Do you know if the pump is running?", "Yes"),
@@ -29,13 +29,13 @@ fn an_indirect_question_asks_what_the_plain_one_does() {
 fn an_appointment_is_at_the_time_to_which_it_was_moved() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Text, Some("Tove"), "Boiler check, Thursday at nine."),
-        ("17T12:00:00", 0, Kind::Text, Some("Ivo"), "They have moved my viola lesson. Saturday at two, in the hall."),
-        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The plumber rang. The check's put off to Friday at eleven."),
+        ("17T12:00:00", 0, Kind::Text, Some("Ivo"), "They have moved my swimming lesson. Saturday at two, in the hall."),
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The firm rang. The check's put off to Friday at eleven."),
         ("18T10:00:00", 0, Kind::Text, Some("Rolf"), "I'll shear the ewes on Thursday. No, Thursday I'm at the mill. Sunday at ten."),
     ];
     let misses = home(rows).with_meaning().misses(&[
         ("When is the boiler check?", "11:00"),
-        ("When is Ivo's viola lesson?", "14:00"),
+        ("When is Ivo's swimming lesson?", "14:00"),
         ("When will Rolf shear the ewes?", "Sunday"),
     ]);
     assert_eq!(misses, NONE);

@@ -210,8 +210,8 @@ mod tests {
             ("According to the guide, where is the mill?", "", "where is the mill?"),
             ("What was the barn like, in a few words?", "What was the barn like", "?"),
             ("Do you by any chance know who rang?", "", "who rang?"),
-            ("Could you please tell me when the ferry leaves?", "", "when the ferry leaves?"),
-            ("Can you tell me whether the ferry has left?", "", "the ferry has left?"),
+            ("Could you please tell me when the train leaves?", "", "when the train leaves?"),
+            ("Can you tell me whether the train has left?", "", "the train has left?"),
             ("I'd be glad to know what we owe.", "", "what we owe."),
             ("Ben is asking. Any idea where his hat went?", "Ben is asking.", "where his hat went?"),
         ] {
