@@ -4,6 +4,8 @@
 //! `--missing` of the offline benchmarks writes it; `VECTORS` is made, or gains what it lacks.
 //! `… embed -- serve VECTORS`: a line of standard input is a JSON list of texts, the reply the list of their vectors, which
 //! `VECTORS` gains.
+//! `… embed -- read`: a line of standard input is `{"question", "passages": [{"text", "before"}]}`, the reply the list of what the
+//! reader extracts.
 
 #![allow(clippy::print_stdout)] // A bench command talks to a person.
 
@@ -13,6 +15,8 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use drivers::encoders::{EncoderOptions, Encoders};
+use memory_core::ports::Passage;
+use serde_json::{Value, json};
 use drivers::models::{Catalogue, InstalledModels};
 
 /// Texts embedded at once.
@@ -21,14 +25,17 @@ const BATCH: usize = 64;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let mut arguments = std::env::args().skip(1);
-    let (Some(texts), Some(vectors)) = (arguments.next(), arguments.next()) else {
-        return Err("give the file of texts, or `serve`, and the file of vectors".into());
-    };
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let encoders = Encoders::load(InstalledModels::new(Catalogue::load(None)?, None, None), EncoderOptions::default())?;
     encoders.wait_ready();
+    let [texts, vectors] = arguments.as_slice() else {
+        return match arguments.as_slice() {
+            [command] if command == "read" => read(&encoders),
+            _ => Err("give the file of texts, or `serve`, and the file of vectors; or `read`".into()),
+        };
+    };
     let embedder = encoders.text_embedder().ok_or("no model of text embedding is installed: engram doctor")?;
-    let mut out = file(Path::new(&vectors), embedder.dimensions())?;
+    let mut out = file(Path::new(vectors), embedder.dimensions())?;
     let mut add = |wanted: &[String]| -> Result<Vec<Vec<f32>>, Failure> {
         let mut made = Vec::with_capacity(wanted.len());
         for batch in wanted.chunks(BATCH) {
@@ -55,7 +62,7 @@ fn main() -> Result<(), Failure> {
     }
     let mut seen = HashSet::new();
     let mut wanted: Vec<String> = Vec::new();
-    for line in std::fs::read_to_string(&texts)?.lines() {
+    for line in std::fs::read_to_string(texts)?.lines() {
         let text: String = serde_json::from_str(line)?;
         if seen.insert(text.clone()) {
             wanted.push(text);
@@ -63,6 +70,33 @@ fn main() -> Result<(), Failure> {
     }
     add(&wanted)?;
     println!("{} texts embedded", wanted.len());
+    Ok(())
+}
+
+/// Reads passages until standard input ends.
+fn read(encoders: &Encoders) -> Result<(), Failure> {
+    let reader = encoders.answer_extractor().ok_or("no model of answer extraction is installed: engram doctor")?;
+    for line in std::io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line?)?;
+        let passages = request["passages"].as_array().into_iter().flatten();
+        let passages: Vec<Passage<'_>> = passages
+            .map(|one| Passage {
+                text: one["text"].as_str().unwrap_or_default(),
+                before: one["before"].as_str().unwrap_or_default(),
+            })
+            .collect();
+        let found = reader.extract(request["question"].as_str().unwrap_or_default(), &passages)?;
+        let found: Vec<Value> = found
+            .iter()
+            .map(|one| {
+                json!({
+                    "relevance": one.relevance, "start": one.span.start, "end": one.span.end,
+                    "span_probability": one.span_probability, "form": one.form.name(),
+                })
+            })
+            .collect();
+        println!("{}", serde_json::to_string(&found)?);
+    }
     Ok(())
 }
 

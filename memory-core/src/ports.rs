@@ -1,5 +1,7 @@
 //! Traits for everything that the memory needs from outside. `drivers` and `agent` implement them.
 
+use std::ops::Range;
+
 use crate::Timestamp;
 
 /// Why a call of a port failed.
@@ -47,6 +49,79 @@ pub trait TextEmbedder: Send + Sync {
     /// # Errors
     /// If the model fails; then no vector of the batch is returned.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, PortError>;
+}
+
+/// Reads passages and marks the words that answer a question (machine reading comprehension; Chen et al. 2017, "Reading
+/// Wikipedia to answer open-domain questions").
+///
+/// Calls block. They come from threads that answer questions, never while a lock of the memory is held.
+pub trait AnswerExtractor: Send + Sync {
+    /// Returns one extraction per passage, in order.
+    ///
+    /// # Errors
+    /// If the model fails; the answer is then found without it.
+    fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError>;
+}
+
+/// A text that may answer a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passage<'a> {
+    /// The text. Speech begins with its speaker: "Mara: It is behind the shed."
+    pub text: &'a str,
+    /// What was said or seen right before it, in the same form; empty if there is nothing.
+    pub before: &'a str,
+}
+
+/// What a reader finds in one passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extraction {
+    /// Log-odds that this passage answers the question, against that no passage does.
+    pub relevance: f32,
+    /// Bytes of the text that are the answer, if the passage has it in words.
+    pub span: Range<usize>,
+    /// Probability of the span among all spans of the text.
+    pub span_probability: f32,
+    /// What kind of answer the passage gives.
+    pub form: AnswerForm,
+}
+
+/// What kind of answer a passage gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerForm {
+    /// Words of the text.
+    Words,
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// The time of the event.
+    Time,
+    /// The person who speaks.
+    Speaker,
+    /// Something that the text only implies, such as a number of events.
+    Implied,
+}
+
+impl AnswerForm {
+    /// All forms, in the order of a reader's outputs.
+    pub const ALL: [Self; 6] = [Self::Words, Self::Yes, Self::No, Self::Time, Self::Speaker, Self::Implied];
+
+    /// Name of the form.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Time => "time",
+            Self::Speaker => "speaker",
+            Self::Implied => "implied",
+        }
+    }
+
+    /// Returns the form with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
 }
 
 /// Receives closed segments from the senses.

@@ -111,7 +111,7 @@ fn step_line(step: &Json) -> String {
 fn offline(config: &Config, question: &AskedQuestion, zone: &jiff::tz::TimeZone) -> Result<Json, Failure> {
     let clock = Arc::new(SystemClock::new());
     let memory = opening::existing_memory(config, clock)?;
-    super::offline::give_text_embedder(&memory, config);
+    super::offline::give_text_models(&memory, config, super::offline::ANSWERING);
     let query = Query {
         question: question.text.clone(),
         options: question.options.clone(),

@@ -70,7 +70,7 @@ async fn by_mqtt(
 
 /// Nobody else will: the store is closed again after this command.
 fn work_off(memory: &Memory, config: &Config) -> Result<(), Failure> {
-    offline::give_text_embedder(memory, config);
+    offline::give_text_models(memory, config, offline::FINDING);
     let mut pending = memory.stats().pending_embeddings;
     while pending > 0 {
         let left = memory.embed_pending(256).or_exit(Exit::Store)?.embeddings;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use drivers::models::Role;
 use jiff::tz::TimeZone;
-use memory_core::{Memory, Observation, Query, QueryError};
+use memory_core::{AbsentRole, Memory, Observation, Query, QueryError};
 use serde_json::Value as Json;
 
 use crate::config::Config;
@@ -16,19 +16,26 @@ use crate::senses::encoders;
 use crate::service::Committed;
 use crate::topics::{ReplyPolicy, Topics};
 
-/// Lets the memory understand questions by meaning, if a model for that is installed. Without one words must do, and the
-/// answer says so.
-pub fn give_text_embedder(memory: &Memory, config: &Config) {
-    match encoders::load(&config.models, Some(&[Role::TextEmbedding, Role::JointImageText])) {
+/// Roles that find memories by meaning.
+pub const FINDING: &[Role] = &[Role::TextEmbedding, Role::JointImageText];
+/// Roles that answer questions: they also read what was found.
+pub const ANSWERING: &[Role] = &[Role::TextEmbedding, Role::AnswerExtraction, Role::JointImageText];
+
+/// Gives the memory the models of these roles that are installed. Without them words and rules must do, and the answer says
+/// so.
+pub fn give_text_models(memory: &Memory, config: &Config, roles: &[Role]) {
+    match encoders::load(&config.models, Some(roles)) {
         Ok(loaded) => {
             loaded.wait_ready();
             memory.set_text_embedder(loaded.text_embedder());
+            memory.set_answer_extractor(loaded.answer_extractor());
             memory.set_picture_texts(loaded.picture_texts());
-            let absent = loaded.absent_roles();
-            memory
-                .set_absent_roles(absent.into_iter().filter(|role| role.role == Role::TextEmbedding.name()).collect());
+            let matters = |role: &AbsentRole| {
+                roles.iter().any(|own| *own != Role::JointImageText && role.role == own.name())
+            };
+            memory.set_absent_roles(loaded.absent_roles().into_iter().filter(matters).collect());
         }
-        Err(failure) => tracing::warn!("text embedding is not available: {:#}", failure.error),
+        Err(failure) => tracing::warn!("no model reads questions: {:#}", failure.error),
     }
 }
 

@@ -55,7 +55,7 @@ fn offline(memory: &Memory, config: &Config, request: &Map<String, Json>, zone: 
             return Err(error);
         }
         // Words did not tell which procedure is meant; meaning may.
-        super::offline::give_text_embedder(memory, config);
+        super::offline::give_text_models(memory, config, super::offline::FINDING);
         memory.procedure(&request)
     });
     match reply {

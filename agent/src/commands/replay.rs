@@ -54,6 +54,7 @@ pub fn run(args: &ReplayArgs, global: &GlobalArgs, output: Output) -> Result<Exi
     encoders.wait_ready();
     memory.set_absent_roles(encoders.absent_roles());
     service.set_text_embedder(encoders.text_embedder());
+    memory.set_answer_extractor(encoders.answer_extractor());
     memory.set_picture_texts(encoders.picture_texts());
     spinner.finish_and_clear();
 

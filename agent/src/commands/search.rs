@@ -42,7 +42,7 @@ pub fn run(args: &SearchArgs, global: &GlobalArgs, output: Output) -> Result<Exi
         CommandTarget::Store(memory) => {
             if args.like.is_some() {
                 // Vectors are those of the model's space. Without it nothing can be compared, and the reply says so.
-                super::offline::give_text_embedder(&memory, config);
+                super::offline::give_text_models(&memory, config, super::offline::FINDING);
             }
             let fields = Map::from_iter(body.as_object().cloned().unwrap_or_default());
             offline(&memory, &fields, now, &zone, &super::inspect::links(config)?)?

@@ -185,6 +185,7 @@ impl Perceiving {
             shared.heartbeat.tick();
         }
         shared.service.set_text_embedder(shared.encoders.text_embedder());
+        shared.service.memory().set_answer_extractor(shared.encoders.answer_extractor());
         shared.service.memory().set_picture_texts(shared.encoders.picture_texts());
         self.tell_roles();
         for (name, source) in files {

@@ -9,7 +9,7 @@ use super::tensorrt::TensorRt;
 #[cfg(feature = "tensorrt")]
 use super::warming::{Awaited, Warming};
 use super::{
-    Backend, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, ImageClassifier, ImageEncoder, JointEncoder,
+    Backend, CrossEncoder, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, ImageClassifier, ImageEncoder, JointEncoder,
     OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet, load_detector,
     speech, trials,
 };
@@ -285,6 +285,10 @@ fn load_role(
         Role::TextEmbedding => {
             let encoder = Arc::new(SentenceEncoder::load(installed, backend, options.threads)?);
             Box::new(move |filled| filled.text_embedding = Some(encoder))
+        }
+        Role::AnswerExtraction => {
+            let encoder = Arc::new(CrossEncoder::load(installed, backend, options.threads)?);
+            Box::new(move |filled| filled.answer_extraction = Some(encoder))
         }
         Role::Objects => {
             let encoder = load_detector(installed, backend, one)?;

@@ -8,6 +8,7 @@
 //! for no queue, so what they hold is bounded by one batch.
 
 mod acceleration;
+mod answer_extraction;
 mod backend;
 mod captions;
 mod certainty;
@@ -36,6 +37,7 @@ mod writing;
 mod yolox;
 
 pub use acceleration::{Accelerator, Road};
+pub use answer_extraction::CrossEncoder;
 pub use backend::{Backend, BackendError, Graph, GraphTensors, Tensor, TensorView};
 pub use captions::{Captioner, ClipViewer, NumberedPictures, ViewedClip};
 pub use certainty::Certainty;

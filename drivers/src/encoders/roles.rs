@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memory_core::ports::TextEmbedder;
+use memory_core::ports::{AnswerExtractor, TextEmbedder};
 use memory_core::{AbsentRole, Modality};
 use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
@@ -105,6 +105,7 @@ pub(super) struct RoleSlots {
 #[allow(missing_docs, reason = "the roles are documented where they are listed")]
 pub struct Filled {
     pub text_embedding: Option<Arc<dyn TextEmbedder>>,
+    pub answer_extraction: Option<Arc<dyn AnswerExtractor>>,
     pub objects: Option<Arc<dyn ObjectDetector>>,
     pub voice_activity: Option<Arc<dyn VoiceActivity>>,
     pub sound_events: Option<Arc<dyn SoundClassifier>>,
@@ -125,6 +126,7 @@ impl Filled {
     fn has(&self, role: Role) -> bool {
         match role {
             Role::TextEmbedding => self.text_embedding.is_some(),
+            Role::AnswerExtraction => self.answer_extraction.is_some(),
             Role::Objects => self.objects.is_some(),
             Role::VoiceActivity => self.voice_activity.is_some(),
             Role::SoundEvents => self.sound_events.is_some(),
@@ -238,6 +240,11 @@ impl Encoders {
     /// φ, if it is ready.
     pub fn text_embedder(&self) -> Option<Arc<dyn TextEmbedder>> {
         self.shared.slots.lock().filled.text_embedding.clone()
+    }
+
+    /// The reader that extracts answers, if it is ready.
+    pub fn answer_extractor(&self) -> Option<Arc<dyn AnswerExtractor>> {
+        self.shared.slots.lock().filled.answer_extraction.clone()
     }
 
     /// The texts' side of the space that pictures and texts share, if it is ready.

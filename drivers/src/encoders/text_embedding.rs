@@ -157,12 +157,12 @@ fn tokenizer(file: &Path, max_tokens: usize) -> Result<Tokenizer, String> {
 }
 
 /// The begin of a text, cut between characters.
-fn head(text: &str) -> &str {
+pub(super) fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT_BYTES.min(text.len()))]
 }
 
 /// Groups texts of similar length, shortest first, so that little is padded. Every index appears once.
-fn runs(ids: &[Vec<u32>]) -> Vec<Vec<usize>> {
+pub(super) fn runs(ids: &[Vec<u32>]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..ids.len()).collect();
     order.sort_by_key(|at| ids[*at].len());
     let mut runs: Vec<Vec<usize>> = Vec::new();

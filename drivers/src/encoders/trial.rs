@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use memory_core::ports::TextEmbedder;
+use memory_core::ports::{AnswerExtractor, Passage, TextEmbedder};
 
 use super::sounds::{BANDS, PATCH};
 use super::{
@@ -19,6 +19,12 @@ const WIDTH: u32 = 640;
 const HEIGHT: u32 = 360;
 const PICTURE: &str = "a picture of 640x360";
 const QUESTION: &str = "Where did Robin leave the blue mug this morning?";
+
+/// Two texts of which the second answers [`QUESTION`].
+const PASSAGES: [Passage<'static>; 2] = [
+    Passage { text: "The rain stopped at noon.", before: "" },
+    Passage { text: "Robin put the blue mug on the shelf.", before: "" },
+];
 
 /// One way to use one encoder.
 pub struct Trial {
@@ -119,6 +125,11 @@ pub fn trials(filled: &Filled) -> Vec<Trial> {
         let other = Arc::clone(&model);
         let once = move || model.embed(&[QUESTION]).map(drop).map_err(text);
         trials.push(Trial::new(Role::TextEmbedding, "one question", once, move || check_texts(&*other)));
+    }
+    if let Some(model) = filled.answer_extraction.clone() {
+        let other = Arc::clone(&model);
+        let once = move || model.extract(QUESTION, &PASSAGES).map(drop).map_err(text);
+        trials.push(Trial::new(Role::AnswerExtraction, "one question, two texts", once, move || check_reader(&*other)));
     }
     if let Some(model) = filled.objects.clone() {
         let (other, rgb) = (Arc::clone(&model), pattern(0));
@@ -231,6 +242,16 @@ pub fn batches(filled: &Filled) -> Vec<Trial> {
         Trial::new(Role::TextEmbedding, input, once, move || check_texts(&*other))
     };
     vec![batch(2, "two questions"), batch(4, "four questions"), batch(8, "eight questions")]
+}
+
+fn check_reader(model: &dyn AnswerExtractor) -> Result<String, String> {
+    let read = model.extract(QUESTION, &PASSAGES).map_err(text)?;
+    let [other, right] = read.as_slice() else { return Err(format!("{} extractions of two texts", read.len())) };
+    if right.relevance <= other.relevance {
+        return Err(format!("the wrong text answers: {:.1} against {:.1}", other.relevance, right.relevance));
+    }
+    let words = PASSAGES[1].text.get(right.span.clone()).ok_or("the answer ends within a character")?;
+    Ok(format!("finds `{words}`"))
 }
 
 fn check_joint(model: &JointEncoder) -> Result<String, String> {

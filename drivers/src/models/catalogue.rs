@@ -276,6 +276,7 @@ mod tests {
         let roles: Vec<_> = catalogue.models.iter().map(|model| model.role).collect();
         let filled = [
             Role::TextEmbedding,
+            Role::AnswerExtraction,
             Role::Objects,
             Role::VoiceActivity,
             Role::SoundEvents,

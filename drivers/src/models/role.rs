@@ -9,6 +9,9 @@ pub enum Role {
     /// φ: texts to vectors.
     #[serde(rename = "text embedding")]
     TextEmbedding,
+    /// Which text answers a question, and which of its words.
+    #[serde(rename = "answer extraction")]
+    AnswerExtraction,
     /// Things in view.
     #[serde(rename = "objects")]
     Objects,
@@ -52,8 +55,9 @@ pub enum Role {
 
 impl Role {
     /// Every role, in the order in which they are told.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::TextEmbedding,
+        Self::AnswerExtraction,
         Self::Objects,
         Self::VoiceActivity,
         Self::SpeechRecognition,
@@ -73,6 +77,7 @@ impl Role {
     pub const fn name(self) -> &'static str {
         match self {
             Self::TextEmbedding => "text embedding",
+            Self::AnswerExtraction => "answer extraction",
             Self::Objects => "objects",
             Self::VoiceActivity => "voice activity",
             Self::SpeechRecognition => "speech recognition",
@@ -92,7 +97,7 @@ impl Role {
     /// The sense it serves; `None` for all.
     pub const fn modality(self) -> Option<Modality> {
         match self {
-            Self::TextEmbedding => None,
+            Self::TextEmbedding | Self::AnswerExtraction => None,
             Self::Objects
             | Self::Faces
             | Self::FaceEmbedding

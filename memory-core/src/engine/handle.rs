@@ -23,7 +23,7 @@ use crate::episodic::consolidation::PlaceSpace;
 use crate::index::passage;
 use crate::learning::{LearningOptions, News};
 use crate::limits::MAX_TEXT_BYTES;
-use crate::ports::{FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
+use crate::ports::{AnswerExtractor, FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
 use crate::store::database::{Database, Write};
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::Purge;
@@ -395,6 +395,7 @@ impl Engine {
             let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
             recovered.absent = Arc::clone(&writer.absent);
             recovered.picture_texts.clone_from(&writer.picture_texts);
+            recovered.extractor.clone_from(&writer.extractor);
             recovered.place_spaces = Arc::clone(&writer.place_spaces);
             if let Some(space) = writer.space.take() {
                 recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
@@ -442,6 +443,12 @@ impl Engine {
     pub(crate) fn set_picture_texts(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
         let mut writer = self.writer.lock();
         writer.picture_texts = embedder;
+        self.published.store(Arc::new(writer.publish()));
+    }
+
+    pub(crate) fn set_answer_extractor(&self, extractor: Option<Arc<dyn AnswerExtractor>>) {
+        let mut writer = self.writer.lock();
+        writer.extractor = extractor;
         self.published.store(Arc::new(writer.publish()));
     }
 

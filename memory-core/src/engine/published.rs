@@ -6,7 +6,7 @@ use super::poses::Positions;
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::Search;
 use crate::learning::Learnt;
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::{AbsentRole, Stats};
 
 /// Immutable; readers load a pointer to it and wait for nobody.
@@ -23,6 +23,8 @@ pub(crate) struct Published {
     pub embedder: Option<Arc<dyn TextEmbedder>>,
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
+    /// Reader that extracts answers from texts.
+    pub extractor: Option<Arc<dyn AnswerExtractor>>,
     /// Spaces of pictures in which places can be told apart.
     pub place_spaces: Arc<[PlaceSpace]>,
     pub absent: Arc<[AbsentRole]>,

@@ -12,7 +12,7 @@ use crate::episodic::gist::Line;
 use crate::episodic::{MAX_GAP, SUMMARY_EVENTS, summarize};
 use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::recall::{LookInside, Reader};
 use crate::semantic::Fact;
 use crate::store::failure::{Failure, Result, if_sound};
@@ -361,6 +361,10 @@ impl Reader for View {
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
         self.published.picture_texts.as_deref()
+    }
+
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
+        self.published.extractor.as_deref()
     }
 
     fn place_spaces(&self) -> &[PlaceSpace] {

@@ -20,7 +20,7 @@ use super::withdrawals::Withdrawals;
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::{CompressedIndex, Document, IndexOptions};
 use crate::learning::Learnt;
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::store::event_set::EventSet;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::generation::Generation;
@@ -64,6 +64,7 @@ pub(crate) struct Writer {
     pub absent: Arc<[AbsentRole]>,
     /// Texts in the space of pictures.
     pub picture_texts: Option<Arc<dyn TextEmbedder>>,
+    pub extractor: Option<Arc<dyn AnswerExtractor>>,
     pub place_spaces: Arc<[PlaceSpace]>,
     /// Learnt state up to its cursor.
     pub learnt: Arc<Learnt>,
@@ -140,6 +141,7 @@ impl Writer {
             lately: Lately::default(),
             space: None,
             picture_texts: None,
+            extractor: None,
             place_spaces: Arc::from([]),
             absent: Arc::from([]),
             learnt: Arc::default(),
@@ -295,6 +297,7 @@ impl Writer {
             embedder: self.space.as_ref().map(|space| Arc::clone(&space.embedder)),
             absent: self.absent_roles(),
             picture_texts: self.picture_texts.clone(),
+            extractor: self.extractor.clone(),
             place_spaces: Arc::clone(&self.place_spaces),
             learnt: Arc::clone(&self.learnt),
         }

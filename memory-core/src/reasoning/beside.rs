@@ -10,7 +10,7 @@ use crate::index::{
     TermStatistics, passage,
 };
 use crate::learning::Learnt;
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::recall::{LookInside, Reader};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
@@ -85,6 +85,10 @@ impl Reader for OverlayReader<'_> {
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {
         self.base.embedder()
+    }
+
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
+        self.base.extractor()
     }
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {

@@ -1,8 +1,10 @@
 //! Maps signals to confidence: one small table per layer, fitted by `tests/calibrate`.
 
+mod reader_table;
 mod table;
 
 use super::candidate::{Layer, Signals};
+use super::extraction::ReadSupport;
 use super::options::Speaks;
 
 /// A logistic regression over the signals.
@@ -15,27 +17,34 @@ pub(super) struct LayerCalibration {
     pub fits: f32,
     pub thing: f32,
     pub known: f32,
+    pub read: f32,
+    pub extracted: f32,
 }
 
 impl LayerCalibration {
-    fn probability(&self, signals: &Signals) -> f32 {
+    fn probability(&self, signals: &Signals, support: ReadSupport) -> f32 {
         let x = self.offset
             + self.coverage * signals.coverage
             + self.cosine * signals.cosine
             + self.margin * signals.margin
             + self.fits * signals.fits
             + self.thing * signals.thing
-            + self.known * signals.known;
+            + self.known * signals.known
+            + self.read * support.read
+            + self.extracted * support.extracted;
         1.0 / (1.0 + (-x).exp())
     }
 }
 
-/// Confidence of a candidate of a layer.
-pub(super) fn candidate_confidence(layer: Layer, signals: &Signals) -> f32 {
+/// Confidence of a candidate of a layer. `support` is what a reader says of it, if there is a reader.
+pub(super) fn candidate_confidence(layer: Layer, signals: &Signals, support: Option<ReadSupport>) -> f32 {
     if layer == Layer::Procedures {
         return procedure_confidence(signals);
     }
-    table::fit(layer).probability(signals)
+    match support {
+        None => table::fit(layer).probability(signals, ReadSupport::default()),
+        Some(support) => reader_table::fit(layer).probability(signals, support),
+    }
 }
 
 /// Confidence of a procedure: its reliability over sessions (NS-Mem, Eq. 6, with a uniform prior) times the certainty

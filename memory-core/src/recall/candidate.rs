@@ -11,6 +11,8 @@ pub(super) enum Layer {
     Procedures,
     Gists,
     CrossModal,
+    /// What a trained reader marked in a text.
+    Read,
     /// A choice among options, on the evidence of any layer.
     Options,
 }
@@ -23,6 +25,7 @@ impl Layer {
             Self::Procedures => "procedures",
             Self::Gists => "gists",
             Self::CrossModal => "cross_modal",
+            Self::Read => "read",
             Self::Options => "options",
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn route_of(layer: Layer) -> Route {
         Layer::Facts | Layer::Procedures => Route::Symbolic,
         Layer::Gists => Route::Gist,
         Layer::CrossModal => Route::CrossModal,
-        Layer::Options => Route::Detailed,
+        Layer::Read | Layer::Options => Route::Detailed,
     }
 }
 
@@ -114,10 +114,10 @@ pub(super) fn conclude_options(
     let signals = signals_of(option, support, lead);
     let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
         let lead = if other == option { lead } else { 0.0 };
-        calibration::candidate_confidence(Layer::Options, &signals_of(other, *support, lead))
+        calibration::candidate_confidence(Layer::Options, &signals_of(other, *support, lead), None)
     });
     let by_option = by_option.collect();
-    let confidence = calibration::candidate_confidence(Layer::Options, &signals);
+    let confidence = calibration::candidate_confidence(Layer::Options, &signals, None);
     trace.push(trace_step("choice", format!("{signals:?} option {option}")));
     let text = question.query.options[option].clone();
     let agreeing = heard.iter().find(|candidate| reconciling::supports_option(question, candidate, &text));

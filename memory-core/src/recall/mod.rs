@@ -17,6 +17,7 @@ mod decision;
 mod deliberation;
 mod denial;
 mod evidence;
+mod extraction;
 mod fusion;
 mod gather;
 mod intent;
@@ -167,19 +168,20 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         let told = candidates.iter().flat_map(|candidate| candidate.evidence.clone()).collect();
         gathered.found = pool::merge(told, Vec::new());
     }
+    let read = extraction::read_events(&pool, &gathered, &candidates, &mut degraded)?;
+    if let Some(read) = &read {
+        candidates.extend(read.propose(&question, &candidates));
+    }
     for candidate in &mut candidates {
         if candidate.layer != Layer::Procedures {
             candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
         }
-        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals);
+        let support = read.as_ref().map(|read| read.support(&question, candidate));
+        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals, support);
         if query.trace {
-            trace.push(trace_step(
-                candidate.layer.name(),
-                format!(
-                    "{:.2} {:?} {} ({})",
-                    candidate.confidence, candidate.signals, candidate.text, candidate.reason
-                ),
-            ));
+            let signals = support.unwrap_or_default().describe(&candidate.signals);
+            let detail = format!("{:.2} {signals} {} ({})", candidate.confidence, candidate.text, candidate.reason);
+            trace.push(trace_step(candidate.layer.name(), detail));
         }
     }
     let candidates = fusion::fuse(candidates, intent);

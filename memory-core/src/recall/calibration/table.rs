@@ -67,6 +67,8 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 1.399,
             thing: 0.307,
             known: 0.588,
+            read: 0.000,
+            extracted: 0.000,
         },
         // 25 rows, 24 right; too few: the fit of all open layers
         Layer::Facts => LayerCalibration {
@@ -77,6 +79,8 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 1.101,
             thing: 0.080,
             known: 1.099,
+            read: 0.000,
+            extracted: 0.000,
         },
         // 6 rows, 6 right; too few: the fit of all open layers
         Layer::Procedures => LayerCalibration {
@@ -87,6 +91,8 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 1.101,
             thing: 0.080,
             known: 1.099,
+            read: 0.000,
+            extracted: 0.000,
         },
         // 10 rows, 5 right; too few: the fit of all open layers
         Layer::Gists => LayerCalibration {
@@ -97,6 +103,8 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 1.101,
             thing: 0.080,
             known: 1.099,
+            read: 0.000,
+            extracted: 0.000,
         },
         // 186 rows, 136 right
         Layer::CrossModal => LayerCalibration {
@@ -107,6 +115,20 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 0.341,
             thing: 0.000,
             known: 0.791,
+            read: 0.000,
+            extracted: 0.000,
+        },
+        // only with a reader
+                Layer::Read => LayerCalibration {
+            offset: -2.896,
+            coverage: 1.999,
+            cosine: 0.337,
+            margin: 0.777,
+            fits: 1.399,
+            thing: 0.307,
+            known: 0.588,
+            read: 0.000,
+            extracted: 0.000,
         },
         // 1156 rows, 865 right
         Layer::Options => LayerCalibration {
@@ -117,6 +139,8 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             fits: 0.420,
             thing: 0.308,
             known: 1.375,
+            read: 0.000,
+            extracted: 0.000,
         },
     }
 }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::index::signature::quantise;
 use crate::index::{CompressedIndex, Document, Index, IndexOptions, Search, is_stop_word, passage, stem, words};
-use crate::ports::{PortError, TextEmbedder};
+use crate::ports::{AnswerExtractor, PortError, TextEmbedder};
 use crate::recall::{Reader, answer};
 use crate::{
     AbsentRole, Answer, Attributes, Clock, Episode, EpisodeId, Event, EventId, Kind, ManualClock, Origin, Query,
@@ -83,6 +83,7 @@ pub(crate) struct Home {
     pub search: Arc<dyn Search>,
     pub gone: BTreeSet<EventId>,
     pub embedder: Option<Box<dyn TextEmbedder>>,
+    pub extractor: Option<Box<dyn AnswerExtractor>>,
     pub absent: Vec<AbsentRole>,
     pub pending: u64,
     zone: TimeZone,
@@ -105,6 +106,10 @@ impl Reader for Home {
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {
         self.embedder.as_deref()
+    }
+
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
+        self.extractor.as_deref()
     }
 
     fn vector(&self, id: EventId) -> Option<Vec<i16>> {
@@ -174,6 +179,7 @@ pub(crate) fn home(rows: &[Row]) -> Home {
         events,
         gone: BTreeSet::new(),
         embedder: None,
+        extractor: None,
         absent: vec![],
         pending: 0,
         zone: TimeZone::get("Europe/Berlin").unwrap(),

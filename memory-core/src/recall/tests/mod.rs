@@ -7,6 +7,7 @@ mod conversation;
 mod corrections;
 mod deliberation;
 mod evidence;
+mod extraction;
 mod grammar;
 pub(crate) mod home;
 mod perceived;

@@ -1,0 +1,233 @@
+//! A reader: which of several texts answers a question, and which of its words.
+
+use std::ops::Range;
+use std::path::Path;
+
+use memory_core::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PortError};
+use ndarray::{Array2, ArrayD, ArrayView1, ArrayView2, Axis, Ix2, Ix3, s};
+use parking_lot::{Mutex, MutexGuard};
+use tokenizers::Tokenizer;
+
+use super::text_embedding::{head, runs};
+use super::{Backend, EncoderError, Graph, Tensor, TensorView};
+use crate::models::{InstalledModel, Part, Role};
+
+/// Ids of the tokens that begin a sequence and end each of its parts (BERT's vocabulary).
+const BEGIN: u32 = 101;
+const SEPARATOR: u32 = 102;
+/// Maximum length of an answer, in tokens.
+const MAX_ANSWER_TOKENS: usize = 24;
+/// Number of outputs: relevance, begin and end of the answer, form.
+const OUTPUTS: usize = 3;
+
+/// A network that reads a question and a text together, so that each word sees all others (a cross-encoder; Nogueira and Cho
+/// 2019). A sequence is the question, the text, and what was said before it. The graph takes `i64[texts, tokens]` twice, tokens
+/// and mask, and gives `f32[texts]` (log-odds that the text answers), `f32[texts, tokens, 2]` (begin and end of the answer) and
+/// `f32[texts, forms]` ([`AnswerForm::ALL`]).
+pub struct CrossEncoder {
+    graph: Mutex<Box<dyn Graph>>,
+    tokenizer: Tokenizer,
+    model: String,
+    limits: TokenLimits,
+}
+
+/// Maximum numbers of tokens, as in training.
+#[derive(Debug, Clone, Copy)]
+struct TokenLimits {
+    question: usize,
+    text: usize,
+    sequence: usize,
+}
+
+/// The tokens of one question and text.
+struct Sequence {
+    ids: Vec<u32>,
+    /// Index of the first token of the text.
+    text_from: usize,
+    /// Bytes of the text of each of its tokens.
+    offsets: Vec<(usize, usize)>,
+}
+
+impl CrossEncoder {
+    /// Loads the graph and the tokenizer.
+    ///
+    /// # Errors
+    /// If a file cannot be loaded, or the entry lacks `parameters.question_tokens`, `text_tokens` or `max_tokens`.
+    pub fn load(installed: &InstalledModel, backend: &dyn Backend, threads: usize) -> Result<Self, EncoderError> {
+        let entry = &installed.entry;
+        let parameter = |name: &str| entry.parameter(name).map_err(EncoderError::Entry).map(|tokens| tokens as usize);
+        let limits = TokenLimits {
+            question: parameter("question_tokens")?,
+            text: parameter("text_tokens")?,
+            sequence: parameter("max_tokens")?,
+        };
+        if limits.question + limits.text + 3 > limits.sequence {
+            let message = format!("{}: `max_tokens` has no room for a question and a text", entry.name);
+            return Err(EncoderError::Entry(message));
+        }
+        let lacks = || EncoderError::Entry(format!("{}: the catalogue lacks a file with part = \"tokenizer\"", entry.name));
+        let file = installed.files.get(&Part::Tokenizer).ok_or_else(lacks)?;
+        let tokenizer =
+            tokenizer(file).map_err(|message| EncoderError::Entry(format!("{}: {message}", file.display())))?;
+        let graph = Mutex::new(backend.load(installed, threads)?);
+        Ok(Self { graph, tokenizer, model: entry.name.clone(), limits })
+    }
+
+    fn extract_all(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, EncoderError> {
+        let (asked, _) = self.tokens(question)?;
+        let sequences = passages.iter().map(|passage| self.sequence(&asked, passage)).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<Vec<u32>> = sequences.iter().map(|sequence| sequence.ids.clone()).collect();
+        let mut found: Vec<Option<Extraction>> = vec![None; passages.len()];
+        let mut graph = self.graph.lock();
+        for run in runs(&ids) {
+            let outputs = self.run(&mut **graph, &run, &ids)?;
+            for (row, at) in run.iter().enumerate() {
+                found[*at] = Some(self.extraction(&outputs, row, &sequences[*at])?);
+            }
+            MutexGuard::bump(&mut graph);
+        }
+        found.into_iter().map(|one| one.ok_or_else(|| EncoderError::output(&self.model, "a text was not read"))).collect()
+    }
+
+    /// Token ids of a text and the bytes of each.
+    fn tokens(&self, text: &str) -> Result<(Vec<u32>, Vec<(usize, usize)>), EncoderError> {
+        let encoding =
+            self.tokenizer.encode(head(text), false).map_err(|error| EncoderError::input(&self.model, error))?;
+        Ok((encoding.get_ids().to_vec(), encoding.get_offsets().to_vec()))
+    }
+
+    fn sequence(&self, question: &[u32], passage: &Passage<'_>) -> Result<Sequence, EncoderError> {
+        let TokenLimits { question: most_asked, text: most_text, sequence: most } = self.limits;
+        let (text, offsets) = self.tokens(passage.text)?;
+        let length = text.len().min(most_text);
+        let mut ids = vec![BEGIN];
+        ids.extend(&question[..question.len().min(most_asked)]);
+        ids.push(SEPARATOR);
+        let text_from = ids.len();
+        ids.extend(&text[..length]);
+        ids.push(SEPARATOR);
+        // The end of what was said before is nearest to the text.
+        let room = most.saturating_sub(ids.len() + 1);
+        let (before, _) = if passage.before.is_empty() { Default::default() } else { self.tokens(passage.before)? };
+        if room > 2 && !before.is_empty() {
+            ids.extend(&before[before.len().saturating_sub(room)..]);
+            ids.push(SEPARATOR);
+        }
+        Ok(Sequence { ids, text_from, offsets: offsets[..length].to_vec() })
+    }
+
+    fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<[ArrayD<f32>; OUTPUTS], EncoderError> {
+        let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
+        let mut tokens = Array2::<i64>::zeros((run.len(), longest));
+        let mut mask = Array2::<i64>::zeros((run.len(), longest));
+        for (row, at) in run.iter().enumerate() {
+            for (column, id) in ids[*at].iter().enumerate() {
+                tokens[[row, column]] = i64::from(*id);
+                mask[[row, column]] = 1;
+            }
+        }
+        let inputs = [&tokens, &mask].map(|input| TensorView::I64(input.view().into_dyn()));
+        let outputs: Vec<ArrayD<f32>> = graph.run(&inputs)?.into_iter().filter_map(Tensor::into_f32).collect();
+        let outputs: [ArrayD<f32>; OUTPUTS] = outputs
+            .try_into()
+            .map_err(|outputs: Vec<_>| EncoderError::output(&self.model, format!("{} outputs, not 3", outputs.len())))?;
+        let expected: [&[usize]; OUTPUTS] =
+            [&[run.len()], &[run.len(), longest, 2], &[run.len(), AnswerForm::ALL.len()]];
+        for (output, expected) in outputs.iter().zip(expected) {
+            if output.shape() != expected {
+                let message = format!("shape {:?}, not {expected:?}", output.shape());
+                return Err(EncoderError::output(&self.model, message));
+            }
+            if output.iter().any(|number| !number.is_finite()) {
+                return Err(EncoderError::output(&self.model, "a number is not finite"));
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn extraction(&self, outputs: &[ArrayD<f32>; OUTPUTS], row: usize, sequence: &Sequence) -> Result<Extraction, EncoderError> {
+        let [relevance, spans, forms] = outputs;
+        let shape = |error| EncoderError::output(&self.model, error);
+        let spans = spans.view().into_dimensionality::<Ix3>().map_err(shape)?;
+        let forms = forms.view().into_dimensionality::<Ix2>().map_err(shape)?;
+        let text = sequence.text_from..sequence.text_from + sequence.offsets.len();
+        let (first, last, span_probability) = best_span(spans.slice(s![row, text, ..]));
+        let bytes = |index: usize| sequence.offsets.get(index).copied().unwrap_or_default();
+        Ok(Extraction {
+            relevance: relevance[[row]],
+            span: Range { start: bytes(first).0, end: bytes(last).1 },
+            span_probability,
+            form: AnswerForm::ALL[greatest(forms.index_axis(Axis(0), row))],
+        })
+    }
+}
+
+/// Returns the first and the last token of the most probable span, and its probability. `logits` has one row per token: that the
+/// span begins there, and that it ends there. Both are independent given the text (Devlin et al. 2019, section 4.2).
+fn best_span(logits: ArrayView2<'_, f32>) -> (usize, usize, f32) {
+    let [begins, ends] = [0, 1].map(|column| softmax(logits.index_axis(Axis(1), column)));
+    let mut best = (0, 0, 0.0);
+    for (first, begin) in begins.iter().enumerate() {
+        for (last, end) in ends.iter().enumerate().skip(first).take(MAX_ANSWER_TOKENS) {
+            if begin * end > best.2 {
+                best = (first, last, begin * end);
+            }
+        }
+    }
+    best
+}
+
+fn softmax(logits: ArrayView1<'_, f32>) -> Vec<f32> {
+    let greatest = logits.iter().copied().fold(f32::MIN, f32::max);
+    let odds: Vec<f32> = logits.iter().map(|logit| (logit - greatest).exp()).collect();
+    let all: f32 = odds.iter().sum();
+    odds.iter().map(|odds| odds / all).collect()
+}
+
+fn greatest(values: ArrayView1<'_, f32>) -> usize {
+    values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map_or(0, |(index, _)| index)
+}
+
+fn tokenizer(file: &Path) -> Result<Tokenizer, String> {
+    let mut tokenizer = Tokenizer::from_file(file).map_err(|error| error.to_string())?;
+    tokenizer.with_padding(None);
+    tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
+    Ok(tokenizer)
+}
+
+impl AnswerExtractor for CrossEncoder {
+    fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        self.extract_all(question, passages)
+            .map_err(|error| PortError { role: Role::AnswerExtraction.name(), message: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn a_span_ends_where_it_begins_or_behind_it() {
+        // Alone, the best end lies before the best begin.
+        let logits = array![[0.0, 9.0], [8.0, 0.0], [0.0, 3.0]];
+        let (first, last, probability) = best_span(logits.view());
+        assert_eq!((first, last), (1, 2));
+        assert!(probability > 0.0 && probability < 0.1, "{probability}");
+    }
+
+    #[test]
+    fn a_span_is_no_longer_than_an_answer() {
+        let mut logits = Array2::<f32>::zeros((MAX_ANSWER_TOKENS + 8, 2));
+        logits[[0, 0]] = 20.0;
+        logits[[MAX_ANSWER_TOKENS + 7, 1]] = 10.0;
+        let (first, last, _) = best_span(logits.view());
+        assert!(last - first < MAX_ANSWER_TOKENS, "{first} to {last}");
+    }
+
+    #[test]
+    fn a_text_without_tokens_has_an_empty_span() {
+        assert_eq!(best_span(Array2::<f32>::zeros((0, 2)).view()), (0, 0, 0.0));
+    }
+}

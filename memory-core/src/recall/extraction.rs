@@ -1,0 +1,249 @@
+//! Answers that a trained reader marks in the texts that were found (`ports::AnswerExtractor`).
+//!
+//! The rules of the answerers know what they were written for. The reader has learned from questions in everyday words
+//! which sentence answers one, and which of its words. It reads the most relevant events, each with what was said
+//! right before it. What it finds is a candidate like any other, and it tells how far the other candidates' events
+//! answer the question.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::answerers::places::capitalised;
+use super::answerers::quote::quotation;
+use super::candidate::{Candidate, CandidateValue, Layer, Signals};
+use super::gather::RetrievedEvents;
+use super::pool::{EventPool, RetrievedEvent};
+use super::question::Question;
+use super::reconciling::{CandidateRelation, candidate_relation};
+use crate::index::SearchQuery;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::time::say_moment;
+use crate::ports::{AnswerForm, Extraction, Passage};
+use crate::query::Effort;
+use crate::{Event, EventId, Kind, ReadError, TimeSpan};
+
+/// Maximum number of the most relevant events that are read.
+const MAX_FOUND_PASSAGES: usize = 16;
+/// Maximum number of events of other candidates that are read as well.
+const MAX_CANDIDATE_PASSAGES: usize = 4;
+/// Time within which the event before a passage belongs to it.
+const BEFORE_WINDOW: Duration = Duration::from_secs(600);
+/// Weight of the rank in the search beside the relevance that the reader finds: log-odds per doubling of the rank, in
+/// natural logarithms.
+const RANK_WEIGHT: f32 = 0.7;
+/// Maximum number of candidates that reading proposes.
+const MAX_PROPOSED: usize = 2;
+/// Words for the speaker of a sentence.
+const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
+
+/// What the reader found in the events of a question.
+pub(super) struct ReadEvents {
+    read: Vec<ReadEvent>,
+}
+
+/// One event as it was read.
+struct ReadEvent {
+    found: RetrievedEvent,
+    extraction: Extraction,
+    /// Where the words of the event begin in the text that was read: behind the speaker.
+    spoken_from: usize,
+    /// Probability that this event answers the question, among all that were read and none.
+    probability: f32,
+}
+
+/// What reading says of a candidate, each from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct ReadSupport {
+    /// Probability that the event of the candidate answers the question.
+    pub read: f32,
+    /// The same times the probability of the marked words, if they agree with the candidate.
+    pub extracted: f32,
+}
+
+impl ReadSupport {
+    /// Returns the signals of a candidate and these in one list, for the trace.
+    pub fn describe(self, signals: &Signals) -> String {
+        let signals = format!("{signals:?}");
+        let signals = signals.trim_end_matches(" }");
+        format!("{signals}, read: {:.4}, extracted: {:.4} }}", self.read, self.extracted)
+    }
+}
+
+/// Reads the most relevant events and those of the candidates. `None` without a reader, or if it fails.
+pub(super) fn read_events(
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
+    candidates: &[Candidate],
+    degraded: &mut Vec<String>,
+) -> Result<Option<ReadEvents>, ReadError> {
+    let fast = pool.question.query.effort == Effort::Fast;
+    let Some(extractor) = pool.reader.extractor().filter(|_| !fast) else { return Ok(None) };
+    let events = events_to_read(gathered, candidates);
+    let mut texts = Vec::with_capacity(events.len());
+    for found in &events {
+        let event = &found.reading.event;
+        texts.push((with_speaker(event), text_before(pool, event)?));
+    }
+    let passages: Vec<Passage<'_>> = texts.iter().map(|(text, before)| Passage { text, before }).collect();
+    if passages.is_empty() {
+        return Ok(None);
+    }
+    let extractions = match extractor.extract(pool.question.text, &passages) {
+        Ok(extractions) if extractions.len() == passages.len() => extractions,
+        Ok(extractions) => {
+            degraded.push(format!("answer extraction: {} extractions of {} texts", extractions.len(), passages.len()));
+            return Ok(None);
+        }
+        Err(error) => {
+            degraded.push(format!("answer extraction: {}", error.message));
+            return Ok(None);
+        }
+    };
+    let odds: Vec<f32> = extractions.iter().zip(0_u16..).map(|(one, rank)| ranked_odds(one, rank)).collect();
+    let all = 1.0 + odds.iter().sum::<f32>();
+    let read = events.into_iter().zip(extractions).zip(&texts).zip(odds).map(|(((found, extraction), (text, _)), odds)| {
+        let spoken_from = text.len() - found.reading.event.text.len();
+        ReadEvent { found, extraction, spoken_from, probability: odds / all }
+    });
+    Ok(Some(ReadEvents { read: read.collect() }))
+}
+
+/// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
+fn ranked_odds(extraction: &Extraction, rank: u16) -> f32 {
+    (extraction.relevance.clamp(-20.0, 20.0) - RANK_WEIGHT * f32::from(rank + 1).ln()).exp()
+}
+
+/// Returns the most relevant events, then the first events of the candidates.
+fn events_to_read(gathered: &RetrievedEvents, candidates: &[Candidate]) -> Vec<RetrievedEvent> {
+    let mut found: Vec<&RetrievedEvent> = gathered.found.iter().collect();
+    found.sort_by(|a, b| (b.relevance + b.placed).total_cmp(&(a.relevance + a.placed)));
+    let mut events: Vec<RetrievedEvent> = found.into_iter().take(MAX_FOUND_PASSAGES).cloned().collect();
+    let firsts = candidates.iter().filter_map(|candidate| candidate.evidence.first());
+    for first in firsts.take(MAX_CANDIDATE_PASSAGES) {
+        if events.iter().all(|known| known.id() != first.id()) {
+            events.push(first.clone());
+        }
+    }
+    events
+}
+
+/// Returns the text of an event. Speech begins with its speaker.
+fn with_speaker(event: &Event) -> String {
+    match &event.entity {
+        Some(speaker) if event.kind == Kind::Text => format!("{speaker}: {}", event.text),
+        _ => event.text.clone(),
+    }
+}
+
+/// Returns the text of the event right before another one, or nothing if that was long ago.
+fn text_before(pool: &EventPool<'_>, event: &Event) -> Result<String, ReadError> {
+    let start = event.span.start;
+    let span = TimeSpan { start: start.saturating_sub(BEFORE_WINDOW), end: start };
+    // A question about a stretch of time may be answered by what was said before it, so its bounds do not hold here.
+    let query = SearchQuery { span: Some(span), latest: true, limit: 3, ..SearchQuery::default() };
+    for hit in pool.reader.search().search(&query) {
+        if hit.id == event.id {
+            continue;
+        }
+        let Some(before) = pool.reader.event(hit.id)? else { continue };
+        if (before.span.start, before.id) < (start, event.id) {
+            return Ok(with_speaker(&before));
+        }
+    }
+    Ok(String::new())
+}
+
+impl ReadEvents {
+    /// Returns what reading says of a candidate.
+    pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
+        let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
+        let Some(read) = candidate.evidence.first().and_then(|first| of(first.id())) else {
+            return ReadSupport::default();
+        };
+        let extracted = match self.candidate(question, read, candidate.signals.known) {
+            own if candidate_relation(question, &own, candidate) == CandidateRelation::Agree => {
+                read.probability * own.signals.fits
+            }
+            _ => 0.0,
+        };
+        ReadSupport { read: read.probability, extracted }
+    }
+
+    /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out.
+    pub fn propose(&self, question: &Question<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
+        let mut read: Vec<&ReadEvent> = self.read.iter().collect();
+        read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        let known = question.content.known_share();
+        let proposed = read.iter().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
+        let direct = |candidate: &&Candidate| super::reconciling::is_direct_answer(candidate);
+        proposed
+            .filter(|own| {
+                let mut direct = candidates.iter().filter(direct);
+                !direct.any(|other| candidate_relation(question, own, other) == CandidateRelation::Agree)
+            })
+            .collect()
+    }
+
+    /// Returns the answer that the reader finds in one event.
+    fn candidate(&self, question: &Question<'_>, read: &ReadEvent, known: f32) -> Candidate {
+        let (text, value, certainty) = read.answer(question);
+        let next = self.read.iter().filter(|other| other.found.id() != read.found.id());
+        let next = next.map(|other| other.probability).fold(0.0, f32::max);
+        let signals = Signals {
+            coverage: read.found.coverage.of_content,
+            cosine: read.found.cosine.unwrap_or(0.0),
+            margin: (read.probability - next).clamp(0.0, 1.0),
+            fits: certainty,
+            thing: 1.0 / (1.0 + (-read.extraction.relevance).exp()),
+            known,
+        };
+        Candidate {
+            layer: Layer::Read,
+            text,
+            value,
+            evidence: vec![read.found.clone()],
+            signals,
+            confidence: 0.0,
+            reason: "words that answer the question".to_owned(),
+        }
+    }
+}
+
+impl ReadEvent {
+    /// Returns the answer in words and as a value, and the probability that these are the words.
+    fn answer(&self, question: &Question<'_>) -> (String, CandidateValue, f32) {
+        let event = &self.found.reading.event;
+        let quoted = || quotation(&self.found, question);
+        let verdict = |yes: bool, word: &str| (format!("{word}: {}", quoted()), CandidateValue::Truth(yes), 1.0);
+        let words = |text: String, certainty: f32| (text.clone(), CandidateValue::Text(text), certainty);
+        match self.extraction.form {
+            AnswerForm::Yes if question.ask() == AnswerKind::Truth => verdict(true, "Yes"),
+            AnswerForm::No if question.ask() == AnswerKind::Truth => verdict(false, "No"),
+            AnswerForm::Time => {
+                let text = capitalised(&say_moment(event.span.start, &question.now));
+                (text, CandidateValue::Times(vec![event.span]), 1.0)
+            }
+            AnswerForm::Speaker if event.entity.is_some() => words(event.entity.clone().unwrap_or_default(), 1.0),
+            AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
+            AnswerForm::Words => match self.marked_words() {
+                Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
+                    words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
+                }
+                Some(marked) => words(capitalised(marked), self.extraction.span_probability),
+                None => words(quoted(), 0.5),
+            },
+        }
+    }
+
+    /// Returns the marked words of the event, without marks at their ends. `None` if the speaker is marked, or nothing.
+    fn marked_words(&self) -> Option<&str> {
+        let Range { start, end } = self.extraction.span.clone();
+        let event = &self.found.reading.event;
+        if start < self.spoken_from {
+            return event.entity.as_deref().filter(|_| end <= self.spoken_from);
+        }
+        let marked = event.text.get(start - self.spoken_from..end.checked_sub(self.spoken_from)?)?;
+        let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
+        (!marked.is_empty()).then_some(marked)
+    }
+}

@@ -1,0 +1,122 @@
+//! Answers that a trained reader marks in what was found.
+
+use std::sync::{Arc, Mutex};
+
+use super::home::{Home, Row, home};
+use crate::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PortError};
+use crate::query::Effort;
+use crate::recall::answer;
+use crate::{Kind, Query, Route};
+
+/// A reader that finds one sentence relevant, and marks its words.
+struct Marks {
+    sentence: &'static str,
+    words: &'static str,
+    form: AnswerForm,
+    /// The passages of the last call: text, and what was before it.
+    read: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl AnswerExtractor for Marks {
+    fn extract(&self, _: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        *self.read.lock().unwrap() =
+            passages.iter().map(|passage| (passage.text.to_owned(), passage.before.to_owned())).collect();
+        let extraction = |passage: &Passage<'_>| {
+            let relevant = passage.text.contains(self.sentence);
+            let start = passage.text.find(self.words).filter(|_| relevant).unwrap_or(0);
+            let length = if relevant { self.words.len() } else { 0 };
+            Extraction {
+                relevance: if relevant { 5.0 } else { -5.0 },
+                span: start..start + length,
+                span_probability: 0.95,
+                form: self.form,
+            }
+        };
+        Ok(passages.iter().map(extraction).collect())
+    }
+}
+
+/// A reader that fails.
+struct OutOfMemory;
+
+impl AnswerExtractor for OutOfMemory {
+    fn extract(&self, _: &str, _: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        Err(PortError { role: "answer extraction", message: "out of memory".into() })
+    }
+}
+
+const ROWS: &[Row] = &[
+    ("19T08:00:00", 0, Kind::Text, Some("Oda"), "The seedlings look limp again, no idea what they lack."),
+    ("19T08:01:00", 0, Kind::Text, Some("Piotr"), "Well, nobody has watered since the weekend."),
+    ("19T09:30:00", 0, Kind::Text, Some("Oda"), "How many trays did you sow?"),
+    ("19T09:31:00", 0, Kind::Text, Some("Piotr"), "Fourteen, and two with spares."),
+    ("19T17:00:00", 0, Kind::Caption, None, "A woman in a yellow coat carries a crate into the greenhouse."),
+];
+
+fn reading(sentence: &'static str, words: &'static str, form: AnswerForm) -> (Home, Arc<Mutex<Vec<(String, String)>>>) {
+    let read = Arc::new(Mutex::new(Vec::new()));
+    let marks = Marks { sentence, words, form, read: Arc::clone(&read) };
+    let memory = Home { extractor: Some(Box::new(marks)), ..home(ROWS).with_meaning() };
+    (memory, read)
+}
+
+#[test]
+fn the_words_that_the_reader_marks_are_the_answer() {
+    let (memory, _) = reading("nobody has watered", "nobody has watered since the weekend", AnswerForm::Words);
+    let answer = memory.ask("Why do the seedlings hang their heads?");
+    assert_eq!(answer.answer.as_deref(), Some("Nobody has watered since the weekend"), "{}", answer.reason);
+    assert_eq!(answer.route, Route::Detailed);
+    assert_eq!(answer.evidence[0].observations, ["told-2"]);
+}
+
+#[test]
+fn a_marked_i_is_the_speaker() {
+    let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "I gave the seedlings a good soaking.")];
+    let marks = Marks { sentence: "soaking", words: "I", form: AnswerForm::Words, read: Arc::default() };
+    let memory = Home { extractor: Some(Box::new(marks)), ..home(rows).with_meaning() };
+    let answer = memory.ask("Which of us looked after the seedlings?");
+    assert_eq!(answer.answer.as_deref(), Some("Oda"), "{}", answer.reason);
+}
+
+#[test]
+fn a_reply_is_read_with_what_it_replies_to() {
+    let (memory, read) = reading("Fourteen", "Fourteen", AnswerForm::Words);
+    memory.ask("How many trays were sown?");
+    let read = read.lock().unwrap();
+    let reply = read.iter().find(|(text, _)| text.starts_with("Piotr: Fourteen")).unwrap();
+    assert_eq!(reply.1, "Oda: How many trays did you sow?");
+    let caption = read.iter().find(|(text, _)| text.contains("yellow coat"));
+    assert!(caption.is_none_or(|(_, before)| before.is_empty()), "{read:?}");
+}
+
+#[test]
+fn yes_and_no_of_the_reader_answer_only_what_asks_for_them() {
+    let (memory, _) = reading("nobody has watered", "nobody", AnswerForm::No);
+    let answer = memory.ask("Have the seedlings been watered lately?");
+    assert!(answer.answer.is_some_and(|text| text.starts_with("No: ")));
+    let answer = memory.ask("Why are the seedlings so limp?");
+    assert!(answer.answer.is_none_or(|text| !text.starts_with("No")));
+}
+
+#[test]
+fn what_nothing_answers_is_declined_with_a_reader_too() {
+    let (memory, _) = reading("no such sentence", "", AnswerForm::Words);
+    let answer = memory.ask("Who sold the seedlings to the neighbours?");
+    assert_eq!(answer.answer, None, "{}", answer.reason);
+}
+
+#[test]
+fn a_fast_question_is_not_read() {
+    let (memory, read) = reading("nobody has watered", "nobody has watered", AnswerForm::Words);
+    let question = "Why do the seedlings hang their heads?".to_owned();
+    answer(&Query { question, effort: Effort::Fast, ..Query::default() }, &memory).unwrap();
+    assert!(read.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_reader_that_fails_is_named_and_the_rules_answer() {
+    let memory = Home { extractor: Some(Box::new(OutOfMemory)), ..home(ROWS).with_meaning() };
+    let answer = memory.ask("Who carries a crate into the greenhouse?");
+    assert!(answer.answer.is_some());
+    assert!(answer.degraded.iter().any(|line| line == "answer extraction: out of memory"), "{:?}", answer.degraded);
+}
