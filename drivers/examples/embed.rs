@@ -15,9 +15,9 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use drivers::encoders::{EncoderOptions, Encoders};
+use drivers::models::{Catalogue, InstalledModels};
 use memory_core::ports::Passage;
 use serde_json::{Value, json};
-use drivers::models::{Catalogue, InstalledModels};
 
 /// Texts embedded at once.
 const BATCH: usize = 64;

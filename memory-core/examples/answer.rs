@@ -31,8 +31,8 @@ use memory_core::{
     Ablation, Answer, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation,
     PlaceSpace, Query, Timestamp, Told,
 };
-use serde_json::{Value, json};
 use reading::ReadingProcess;
+use serde_json::{Value, json};
 use vectors::Vectors;
 
 type Failure = Box<dyn std::error::Error>;

@@ -30,9 +30,8 @@ pub fn give_text_models(memory: &Memory, config: &Config, roles: &[Role]) {
             memory.set_text_embedder(loaded.text_embedder());
             memory.set_answer_extractor(loaded.answer_extractor());
             memory.set_picture_texts(loaded.picture_texts());
-            let matters = |role: &AbsentRole| {
-                roles.iter().any(|own| *own != Role::JointImageText && role.role == own.name())
-            };
+            let matters =
+                |role: &AbsentRole| roles.iter().any(|own| *own != Role::JointImageText && role.role == own.name());
             memory.set_absent_roles(loaded.absent_roles().into_iter().filter(matters).collect());
         }
         Err(failure) => tracing::warn!("no model reads questions: {:#}", failure.error),

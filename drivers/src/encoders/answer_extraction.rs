@@ -65,7 +65,8 @@ impl CrossEncoder {
             let message = format!("{}: `max_tokens` has no room for a question and a text", entry.name);
             return Err(EncoderError::Entry(message));
         }
-        let lacks = || EncoderError::Entry(format!("{}: the catalogue lacks a file with part = \"tokenizer\"", entry.name));
+        let lacks =
+            || EncoderError::Entry(format!("{}: the catalogue lacks a file with part = \"tokenizer\"", entry.name));
         let file = installed.files.get(&Part::Tokenizer).ok_or_else(lacks)?;
         let tokenizer =
             tokenizer(file).map_err(|message| EncoderError::Entry(format!("{}: {message}", file.display())))?;
@@ -86,7 +87,10 @@ impl CrossEncoder {
             }
             MutexGuard::bump(&mut graph);
         }
-        found.into_iter().map(|one| one.ok_or_else(|| EncoderError::output(&self.model, "a text was not read"))).collect()
+        found
+            .into_iter()
+            .map(|one| one.ok_or_else(|| EncoderError::output(&self.model, "a text was not read")))
+            .collect()
     }
 
     /// Token ids of a text and the bytes of each.
@@ -116,7 +120,12 @@ impl CrossEncoder {
         Ok(Sequence { ids, text_from, offsets: offsets[..length].to_vec() })
     }
 
-    fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<[ArrayD<f32>; OUTPUTS], EncoderError> {
+    fn run(
+        &self,
+        graph: &mut dyn Graph,
+        run: &[usize],
+        ids: &[Vec<u32>],
+    ) -> Result<[ArrayD<f32>; OUTPUTS], EncoderError> {
         let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
         let mut tokens = Array2::<i64>::zeros((run.len(), longest));
         let mut mask = Array2::<i64>::zeros((run.len(), longest));
@@ -128,9 +137,9 @@ impl CrossEncoder {
         }
         let inputs = [&tokens, &mask].map(|input| TensorView::I64(input.view().into_dyn()));
         let outputs: Vec<ArrayD<f32>> = graph.run(&inputs)?.into_iter().filter_map(Tensor::into_f32).collect();
-        let outputs: [ArrayD<f32>; OUTPUTS] = outputs
-            .try_into()
-            .map_err(|outputs: Vec<_>| EncoderError::output(&self.model, format!("{} outputs, not 3", outputs.len())))?;
+        let outputs: [ArrayD<f32>; OUTPUTS] = outputs.try_into().map_err(|outputs: Vec<_>| {
+            EncoderError::output(&self.model, format!("{} outputs, not 3", outputs.len()))
+        })?;
         let expected: [&[usize]; OUTPUTS] =
             [&[run.len()], &[run.len(), longest, 2], &[run.len(), AnswerForm::ALL.len()]];
         for (output, expected) in outputs.iter().zip(expected) {
@@ -145,7 +154,12 @@ impl CrossEncoder {
         Ok(outputs)
     }
 
-    fn extraction(&self, outputs: &[ArrayD<f32>; OUTPUTS], row: usize, sequence: &Sequence) -> Result<Extraction, EncoderError> {
+    fn extraction(
+        &self,
+        outputs: &[ArrayD<f32>; OUTPUTS],
+        row: usize,
+        sequence: &Sequence,
+    ) -> Result<Extraction, EncoderError> {
         let [relevance, spans, forms] = outputs;
         let shape = |error| EncoderError::output(&self.model, error);
         let spans = spans.view().into_dimensionality::<Ix3>().map_err(shape)?;

@@ -9,9 +9,9 @@ use super::tensorrt::TensorRt;
 #[cfg(feature = "tensorrt")]
 use super::warming::{Awaited, Warming};
 use super::{
-    Backend, CrossEncoder, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, ImageClassifier, ImageEncoder, JointEncoder,
-    OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet, load_detector,
-    speech, trials,
+    Backend, CrossEncoder, CtcTextReader, DbTextDetector, EncoderError, EncoderOptions, ImageClassifier, ImageEncoder,
+    JointEncoder, OnnxRuntime, OnnxWhisper, SentenceEncoder, SileroVad, SpeakerEncoder, SpectralVoice, Yamnet, YuNet,
+    load_detector, speech, trials,
 };
 use crate::models::{Availability, InstalledModel, InstalledModels, ModelEntry, Role};
 

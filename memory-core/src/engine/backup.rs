@@ -137,7 +137,7 @@ impl Engine {
         let mut recovered = Writer::open(&snapshot, self.clock.as_ref(), &place, self.options.index)?;
         recovered.absent = std::sync::Arc::clone(&writer.absent);
         recovered.picture_texts.clone_from(&writer.picture_texts);
-            recovered.extractor.clone_from(&writer.extractor);
+        recovered.extractor.clone_from(&writer.extractor);
         recovered.place_spaces = std::sync::Arc::clone(&writer.place_spaces);
         recovered.follow_learnt(&mut writer);
         if let Some(space) = writer.space.take() {

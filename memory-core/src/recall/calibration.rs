@@ -71,4 +71,9 @@ pub(super) fn option_logit(speaks: &Speaks) -> f32 {
         + weight.about * speaks.about
 }
 
-pub(super) use table::{ANSWERED, CHOSEN};
+/// Below this probability there is no answer.
+pub(super) fn answered(with_reader: bool) -> f32 {
+    if with_reader { reader_table::ANSWERED } else { table::ANSWERED }
+}
+
+pub(super) use table::CHOSEN;

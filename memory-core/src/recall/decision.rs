@@ -5,7 +5,6 @@
 //! confidence, unless the answer is the latest statement. If the confidence then falls below one half, the memory
 //! contradicts itself, and there is no answer.
 
-use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer};
 use super::fusion::layer_weight;
 use super::pool::merge;
@@ -25,16 +24,17 @@ pub(super) enum AnswerDecision {
     None { confidence: f32, reason: String },
 }
 
-/// Chooses the answer among candidates in the order of their weight.
+/// Chooses the answer among candidates in the order of their weight. Below the threshold there is none.
 pub(super) fn decide(
     question: &Question<'_>,
     candidates: Vec<Candidate>,
     intent: Intent,
+    threshold: f32,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
     match question.query.ablation.without_reconciling {
-        true => decide_by_confidence(candidates, trace),
-        false => compare_candidates(question, candidates, intent, trace),
+        true => decide_by_confidence(candidates, threshold, trace),
+        false => compare_candidates(question, candidates, intent, threshold, trace),
     }
 }
 
@@ -42,10 +42,11 @@ fn compare_candidates(
     question: &Question<'_>,
     mut candidates: Vec<Candidate>,
     intent: Intent,
+    threshold: f32,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
     // A direct answer of another layer goes before a quotation, which may support it.
-    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= calibration::ANSWERED;
+    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= threshold;
     let quotations = match candidates.iter().any(tells) {
         true => candidates.extract_if(.., |candidate| !is_direct_answer(candidate)).collect(),
         false => Vec::new(),
@@ -59,7 +60,7 @@ fn compare_candidates(
         && first.value != second.value
     {
         let newer = newest_evidence_time(second) > newest_evidence_time(first)
-            && second.confidence >= calibration::ANSWERED
+            && second.confidence >= threshold
             && second.signals.thing >= first.signals.thing - 0.2;
         newest_holds = newer || newest_evidence_time(first) > newest_evidence_time(second);
         if newer {
@@ -75,10 +76,10 @@ fn compare_candidates(
         none => return none,
     };
     // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
-    if best.signals.fits <= 0.0 && best.confidence >= calibration::ANSWERED {
+    if best.signals.fits <= 0.0 && best.confidence >= threshold {
         return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
     }
-    answer_above_threshold(best, trace)
+    answer_above_threshold(best, threshold, trace)
 }
 
 /// Returns the first of the candidates that most others support.
@@ -196,17 +197,17 @@ fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
 }
 
 /// Chooses the candidate of the greatest confidence and compares it with no other.
-fn decide_by_confidence(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> AnswerDecision {
+fn decide_by_confidence(candidates: Vec<Candidate>, threshold: f32, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     let best =
         candidates.into_iter().reduce(|best, other| if other.confidence > best.confidence { other } else { best });
     match best {
         None => decline_as_insufficient(0.0, "nothing in memory speaks of it".into(), trace),
-        Some(best) => answer_above_threshold(best, trace),
+        Some(best) => answer_above_threshold(best, threshold, trace),
     }
 }
 
-fn answer_above_threshold(best: Candidate, trace: &mut Vec<TraceStep>) -> AnswerDecision {
-    if best.confidence < calibration::ANSWERED {
+fn answer_above_threshold(best: Candidate, threshold: f32, trace: &mut Vec<TraceStep>) -> AnswerDecision {
+    if best.confidence < threshold {
         let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
         return decline_as_insufficient(best.confidence, reason, trace);
     }

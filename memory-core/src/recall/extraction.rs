@@ -101,10 +101,11 @@ pub(super) fn read_events(
     };
     let odds: Vec<f32> = extractions.iter().zip(0_u16..).map(|(one, rank)| ranked_odds(one, rank)).collect();
     let all = 1.0 + odds.iter().sum::<f32>();
-    let read = events.into_iter().zip(extractions).zip(&texts).zip(odds).map(|(((found, extraction), (text, _)), odds)| {
-        let spoken_from = text.len() - found.reading.event.text.len();
-        ReadEvent { found, extraction, spoken_from, probability: odds / all }
-    });
+    let read =
+        events.into_iter().zip(extractions).zip(&texts).zip(odds).map(|(((found, extraction), (text, _)), odds)| {
+            let spoken_from = text.len() - found.reading.event.text.len();
+            ReadEvent { found, extraction, spoken_from, probability: odds / all }
+        });
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 

@@ -193,7 +193,14 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     let first_layer = candidates.first().map(|best| best.layer);
     let conclusion = if query.options.is_empty() {
-        conclude_open_question(&question, candidates, &gathered, intent, &mut trace)
+        conclude_open_question(
+            &question,
+            candidates,
+            &gathered,
+            intent,
+            calibration::answered(read.is_some()),
+            &mut trace,
+        )
     } else {
         conclude_options(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
     };

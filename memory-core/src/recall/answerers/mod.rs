@@ -189,7 +189,8 @@ pub(super) fn propose(
     // too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
-            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None) >= calibration::ANSWERED
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None)
+                >= calibration::answered(false)
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);

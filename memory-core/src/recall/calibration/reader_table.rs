@@ -32,28 +32,10 @@
 //! av-dev3-nosub, options: 0.35, 0.27, 0.67, 0.28
 
 use super::super::candidate::Layer;
-use super::super::options::Speaks;
 use super::LayerCalibration;
 
 /// Below this probability there is no answer.
-pub(in crate::recall) const ANSWERED: f32 = 0.43;
-/// Below this probability no option is chosen.
-pub(in crate::recall) const CHOSEN: f32 = 0.17;
-
-/// Weights of what speaks for an option in words.
-pub(super) const SPEAKS: Speaks = Speaks {
-    told: 0.299,
-    scene: 1.482,
-    anywhere: 0.991,
-    joint: 2.676,
-    joint_suited: 0.813,
-    alone_suited: 1.079,
-    alone: 1.090,
-    moment: 2.710,
-    answered: 4.782,
-    quoted: 1.265,
-    about: 3.175,
-};
+pub(super) const ANSWERED: f32 = 0.43;
 
 /// The fit of a layer.
 pub(super) fn fit(layer: Layer) -> LayerCalibration {
@@ -119,7 +101,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             extracted: 0.000,
         },
         // only with a reader
-                Layer::Read => LayerCalibration {
+        Layer::Read => LayerCalibration {
             offset: -3.000,
             coverage: 0.000,
             cosine: 0.000,
@@ -130,17 +112,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             extracted: 0.000,
         },
-        // 1156 rows, 865 right
-        Layer::Options => LayerCalibration {
-            offset: -2.109,
-            coverage: 0.000,
-            cosine: 0.000,
-            margin: 4.407,
-            fits: 0.420,
-            thing: 0.308,
-            known: 1.375,
-            read: 0.000,
-            extracted: 0.000,
-        },
+        // Options are compared without the reader.
+        Layer::Options => super::table::fit(layer),
     }
 }

@@ -36,7 +36,7 @@ use super::super::options::Speaks;
 use super::LayerCalibration;
 
 /// Below this probability there is no answer.
-pub(in crate::recall) const ANSWERED: f32 = 0.43;
+pub(super) const ANSWERED: f32 = 0.43;
 /// Below this probability no option is chosen.
 pub(in crate::recall) const CHOSEN: f32 = 0.17;
 
@@ -119,7 +119,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             extracted: 0.000,
         },
         // only with a reader
-                Layer::Read => LayerCalibration {
+        Layer::Read => LayerCalibration {
             offset: -2.896,
             coverage: 1.999,
             cosine: 0.337,

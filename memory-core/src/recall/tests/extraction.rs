@@ -56,7 +56,7 @@ const ROWS: &[Row] = &[
 fn reading(sentence: &'static str, words: &'static str, form: AnswerForm) -> (Home, Arc<Mutex<Vec<(String, String)>>>) {
     let read = Arc::new(Mutex::new(Vec::new()));
     let marks = Marks { sentence, words, form, read: Arc::clone(&read) };
-    let memory = Home { extractor: Some(Box::new(marks)), ..home(ROWS).with_meaning() };
+    let memory = home(ROWS).with_meaning().with_reader(marks);
     (memory, read)
 }
 
@@ -73,7 +73,7 @@ fn the_words_that_the_reader_marks_are_the_answer() {
 fn a_marked_i_is_the_speaker() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "I gave the seedlings a good soaking.")];
     let marks = Marks { sentence: "soaking", words: "I", form: AnswerForm::Words, read: Arc::default() };
-    let memory = Home { extractor: Some(Box::new(marks)), ..home(rows).with_meaning() };
+    let memory = home(rows).with_meaning().with_reader(marks);
     let answer = memory.ask("Which of us looked after the seedlings?");
     assert_eq!(answer.answer.as_deref(), Some("Oda"), "{}", answer.reason);
 }
@@ -115,7 +115,7 @@ fn a_fast_question_is_not_read() {
 
 #[test]
 fn a_reader_that_fails_is_named_and_the_rules_answer() {
-    let memory = Home { extractor: Some(Box::new(OutOfMemory)), ..home(ROWS).with_meaning() };
+    let memory = home(ROWS).with_meaning().with_reader(OutOfMemory);
     let answer = memory.ask("Who carries a crate into the greenhouse?");
     assert!(answer.answer.is_some());
     assert!(answer.degraded.iter().any(|line| line == "answer extraction: out of memory"), "{:?}", answer.degraded);

@@ -210,6 +210,11 @@ impl Home {
         self
     }
 
+    pub fn with_reader(mut self, reader: impl AnswerExtractor + 'static) -> Self {
+        self.extractor = Some(Box::new(reader));
+        self
+    }
+
     pub fn forget(mut self, id: u64) -> Self {
         self.index.hide(&[EventId(id)]);
         self.gone.insert(EventId(id));

@@ -29,7 +29,7 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
     let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
-    let decision = decide(&question, candidates, Intent::Factual, &mut trace);
+    let decision = decide(&question, candidates, Intent::Factual, 0.43, &mut trace);
     let decision = match decision {
         AnswerDecision::Answered(best) => Ok(best),
         AnswerDecision::None { reason, .. } => Err(reason),

@@ -1,0 +1,99 @@
+"""Memories of people and robots that were invented to teach and to test the reader, with questions.
+
+    1 2026-03-04 07:40 Rosalind: The kettle's on the blink again.       what somebody said
+    2 2026-03-04 07:55 | A man in a green cap carries two crates.       what the robot saw, heard, did or measured
+    Q 2 | what was the fellow in green carrying | two crates             the lines that answer, the question, the answer in the words of the first line
+    Q 1 | is the kettle working? | =no                                   an answer that is not in the words: =yes, =no, =time, =who, or other words
+    Q - | what colour is the kettle? |                                   nothing answers it
+"""
+import collections, datetime, re
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+LINE = re.compile(r"(\d+) (\d{4}-\d\d-\d\d) (\d\d:\d\d) (?:([^:|]{1,40}): |\| )(.+)$")
+QUESTION = re.compile(r"Q ([\d,]+|-) \| ([^|]+) \| ?([^|]*)$")
+# A line before is read together with the next one if it is at most as old, in seconds. As BEFORE_WINDOW in recall/extraction.rs.
+BEFORE_SECONDS = 600
+FORMS = ["words", "yes", "no", "time", "speaker", "implied"]
+
+Line = collections.namedtuple("Line", "at speaker words")
+Question = collections.namedtuple("Question", "text lines answer form")
+
+
+class Memory:
+    def __init__(self, path):
+        self.name, self.lines, self.questions = path.parent.name + path.stem, [], []
+        for number, text in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if not text.strip() or text.startswith("#"):
+                continue
+            if found := LINE.match(text):
+                if int(found[1]) != len(self.lines) + 1:
+                    raise ValueError(f"{path}:{number}: line {found[1]} follows line {len(self.lines)}")
+                self.lines.append(Line(f"{found[2]}T{found[3]}:00Z", found[4], found[5]))
+            elif found := QUESTION.match(text):
+                lines = [] if found[1] == "-" else [int(line) - 1 for line in found[1].split(",")]
+                answer = found[3].strip()
+                if any(line >= len(self.lines) for line in lines) or bool(lines) != bool(answer):
+                    raise ValueError(f"{path}:{number}: no such line, or no answer")
+                if lines and not answer.startswith("=") and answer not in self.lines[lines[0]].words:
+                    raise ValueError(f"{path}:{number}: {answer!r} is not in line {lines[0] + 1}")
+                self.questions.append(Question(found[2].strip(), lines, answer.lstrip("="), form(answer) if lines else None))
+            else:
+                raise ValueError(f"{path}:{number}: neither a line nor a question: {text}")
+
+    def text(self, line):
+        """A line as the reader reads it."""
+        _, speaker, words = self.lines[line]
+        return f"{speaker}: {words}" if speaker else words
+
+    def before(self, line):
+        """What was said or seen right before."""
+        if not line:
+            return ""
+        then, now = (datetime.datetime.fromisoformat(self.lines[i].at.replace("Z", "+00:00")) for i in (line - 1, line))
+        return self.text(line - 1) if (now - then).total_seconds() <= BEFORE_SECONDS else ""
+
+    def observations(self):
+        for number, (at, speaker, words) in enumerate(self.lines):
+            told = {"id": f"{self.name}-{number}", "at": at, "kind": "text" if speaker else "caption", "text": words}
+            yield told | ({"entity": speaker} if speaker else {})
+
+    def now(self):
+        """When the questions are asked: right after the last line."""
+        return self.lines[-1].at[:17] + "59Z"
+
+
+def form(answer):
+    if not answer.startswith("="):
+        return "words"
+    return {"yes": "yes", "no": "no", "time": "time", "who": "speaker"}.get(answer[1:].strip().lower(), "implied")
+
+
+def held_out(name):
+    """Whether the reader never learned from a memory: one of fourteen."""
+    return name.endswith("07")
+
+
+def memories(wanted=lambda name: True):
+    found = (Memory(path) for path in sorted(FOLDER.glob("*/*.txt")) if wanted(path.parent.name + path.stem))
+    return list(found)
+
+
+def words(text):
+    return " ".join(word for word in re.findall(r"[\w']+", text.lower()) if word not in ("the", "a", "an"))
+
+
+def is_right(memory, question, said):
+    """Whether an answer holds what answers the question; that nothing does, if nothing does. A time is right by its clock."""
+    if not question.lines:
+        return said is None
+    if said is None:
+        return False
+    first = memory.lines[question.lines[0]]
+    if question.form in ("yes", "no"):
+        return said.lower().startswith(question.form)
+    if question.form == "time":
+        return first.at[11:16] in said or words(first.words) in words(said)
+    if question.form == "speaker":
+        return words(first.speaker or "") in words(said)
+    return f" {words(question.answer)} " in f" {words(said)} "
