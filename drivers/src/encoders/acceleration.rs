@@ -1,8 +1,8 @@
 //! Chooses the backend of a role: the processor, or an accelerator.
 //!
-//! `auto` uses TensorRT (ONNX Runtime's own provider if the installed library has it, else the native way), and the processor
-//! if neither works. A library that is installed and does not work is reported. A backend that is named is used, or its role
-//! fails.
+//! `auto` uses TensorRT: ONNX Runtime's own provider if the installed library has it, otherwise TensorRT directly. If
+//! neither works, it uses the processor. A library that is installed but does not work is reported. A backend that is
+//! named is used, or its role fails.
 
 use std::cell::OnceCell;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Captions and answers from pictures. No model of the catalogue makes them; a vision model behind an endpoint does.
+//! Captions and answers from pictures. A vision model behind an endpoint gives them, no model of the catalogue does.
 
 use std::time::Duration;
 

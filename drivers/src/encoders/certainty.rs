@@ -1,4 +1,4 @@
-//! How sure a detector must be of a thing before it counts, by the thing's class.
+//! Scores that a detector must give before a thing counts, by the thing's class.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use crate::models::ModelEntry;
 
 /// Scores from which things are told.
 ///
-/// A detector names rare things too often: what it has seldom seen in training needs more evidence. By Bayes' rule in odds, with a
-/// discount `prior` because the score holds part of that knowledge already, the threshold of a class is
-/// `logit(t) = logit(base) + prior · ln(boxes of the most frequent class / boxes of the class)`.
+/// A detector names rare things too often, so a class that is rare in the training data needs more evidence. The
+/// threshold of a class follows Bayes' rule in odds, with a discount `prior`, because the score holds part of that
+/// knowledge already: `logit(t) = logit(base) + prior · ln(boxes of the most frequent class / boxes of the class)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certainty {
     steady: f32,

@@ -1,4 +1,4 @@
-//! A model with one space for pictures and texts: a question then finds pictures that nobody described in words.
+//! A model with one space for pictures and texts. A question then finds pictures that nobody described in words.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use memory_core::ports::TextEmbedder;
 use super::{Backend, Encoder, EncoderError, ImageEncoder, Picture, SentenceEncoder, VectorEncoder};
 use crate::models::{InstalledModel, Part};
 
-/// A pair of networks that were trained together, such as CLIP (Radford et al. 2021): one for pictures, one for texts with
-/// its tokenizer, both into the same space.
+/// A pair of networks that were trained together, such as CLIP (Radford et al. 2021). One encodes pictures, the other
+/// encodes texts after a tokenizer, both into the same space.
 pub struct JointEncoder {
     image: ImageEncoder,
     text: Arc<SentenceEncoder>,
@@ -29,12 +29,12 @@ impl JointEncoder {
         Ok(Self { image, logistic, text: Arc::new(SentenceEncoder::load(&text, backend, threads)?) })
     }
 
-    /// The network for texts as a model of its own.
+    /// Returns the network for texts as a model of its own.
     ///
     /// # Errors
     /// If the entry lacks its file or tensors.
     pub fn text_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
-        // The text side is a sentence encoder of its own, which looks for its network under the same name.
+        // The sentence encoder looks for its network under `Part::Graph`.
         let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks {what}", installed.entry.name));
         let mut text = installed.clone();
         let graph = text.files.remove(&Part::TextGraph).ok_or_else(|| lacks("a file with part = \"text-graph\""))?;
@@ -47,18 +47,19 @@ impl JointEncoder {
         Ok(text)
     }
 
-    /// How likely a picture shows what a text says, by their cosine: a logistic function, whose `shows_slope` and `shows_offset` the
-    /// entry has. SigLIP is trained with them; for CLIP's like they are fitted. `None` without them.
+    /// Returns the probability that a picture shows a text, by a logistic function of their cosine. Its parameters are
+    /// `shows_slope` and `shows_offset` of the entry; `None` without them. SigLIP is trained with them; for models like
+    /// CLIP they are fitted.
     pub fn probability(&self, cosine: f32) -> Option<f32> {
         self.logistic.map(|(slope, offset)| 1.0 / (1.0 + (-slope * cosine - offset).exp()))
     }
 
-    /// Whether it tells how likely a picture shows what a text says.
+    /// Returns whether [`JointEncoder::probability`] has a value.
     pub fn tells(&self) -> bool {
         self.logistic.is_some()
     }
 
-    /// The text side, for questions.
+    /// Returns the text encoder, for questions.
     pub fn text(&self) -> Arc<dyn TextEmbedder> {
         Arc::<SentenceEncoder>::clone(&self.text)
     }

@@ -1,4 +1,4 @@
-//! Things in view.
+//! Object detection.
 
 use std::sync::Arc;
 
@@ -30,10 +30,12 @@ pub trait ObjectDetector: for<'a> Encoder<Picture<'a>, Vec<Detection>> {
     }
 }
 
-/// A box before the weaker ones of one thing are dropped: number of its class, score, and its edges as parts of the picture.
+/// A box, before weaker boxes of the same thing are dropped: number of its class, score, and its edges as parts of the
+/// picture.
 pub(super) type Candidate = (usize, f32, [f32; 4]);
 
-/// Loads the detector that has the head of the graph: rows of boxes are those of [`YoloX`], a grid is that of [`FastestDet`].
+/// Loads the detector that has the head of the graph: rows of boxes are those of [`YoloX`], a grid is that of
+/// [`FastestDet`].
 ///
 /// # Errors
 /// If it cannot be loaded, or the entry's shapes, labels and parameters do not fit each other.
@@ -48,8 +50,8 @@ pub fn load_detector(
     }
 }
 
-/// The boxes that no better one overlaps by more than this, best first. Across classes, as the models' authors do: two names
-/// for one box are one thing.
+/// Returns the boxes that no better box overlaps by more than `most`, best first. Classes do not matter, as with the
+/// models' authors: two names for one box are one thing.
 pub(super) fn keep_best(mut found: Vec<Candidate>, most: f32, labels: &[Arc<str>]) -> Vec<Detection> {
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut kept: Vec<Candidate> = Vec::new();

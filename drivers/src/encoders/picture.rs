@@ -61,7 +61,8 @@ pub(super) struct Scale {
 }
 
 impl PictureTensor {
-    /// As [`new`](Self::new), for a model that takes the values as they are in a picture, 0 to 255, in blue, green and red.
+    /// As [`new`](Self::new), for a model that takes the values as they are in a picture, 0 to 255, in blue, green and
+    /// red.
     pub fn of_bytes(entry: &ModelEntry, fit: Fit) -> Result<Self, EncoderError> {
         let mut entry = entry.clone();
         for at in 0..3 {
@@ -70,8 +71,9 @@ impl PictureTensor {
         Self::new(&entry, fit, Channels::Bgr)
     }
 
-    /// For the entry's first input: bytes `[1, H, W, 3]` or numbers `[1, 3, H, W]`. `mean_0` … `deviation_2` among the
-    /// entry's parameters normalise the channels in the order in which the model takes them; without them values are 0 to 1.
+    /// Creates a tensor for the entry's first input: bytes `[1, H, W, 3]` or numbers `[1, 3, H, W]`. `mean_0` …
+    /// `deviation_2` among the entry's parameters normalise the channels in the order in which the model takes them;
+    /// without them values are 0 to 1.
     pub fn new(entry: &ModelEntry, fit: Fit, channels: Channels) -> Result<Self, EncoderError> {
         let refuse = |message: &str| EncoderError::Entry(format!("{}: {message}", entry.name));
         let input = entry.inputs.first().ok_or_else(|| refuse("the catalogue names no input"))?;

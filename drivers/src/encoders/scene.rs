@@ -1,4 +1,4 @@
-//! What a whole picture shows, and which pictures are alike.
+//! Classes of whole pictures, and vectors that show which pictures are alike.
 
 use std::sync::Arc;
 

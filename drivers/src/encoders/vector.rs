@@ -1,4 +1,4 @@
-//! Vectors that encoders make.
+//! Encoders that return vectors.
 
 use ndarray::ArrayD;
 

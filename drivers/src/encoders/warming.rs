@@ -40,8 +40,8 @@ impl Awaited {
         *self.slot.lock() = Some(Ok(graph));
     }
 
-    /// Makes the graph fail from its next run on: the requested accelerator is missing, and no other one may take its place
-    /// silently.
+    /// Makes the graph fail from its next run on: the requested accelerator is missing, and no other one may take its
+    /// place silently.
     pub(super) fn fail(&self, reason: &str) {
         *self.slot.lock() = Some(Err(reason.to_owned()));
     }

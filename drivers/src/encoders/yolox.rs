@@ -1,4 +1,4 @@
-//! Things in view, by detectors of the YOLOX family.
+//! Object detection by detectors of the YOLOX family.
 
 use std::sync::Arc;
 
@@ -20,8 +20,9 @@ const BOX_NUMBERS: usize = 5;
 /// Maximum logarithm of a box's side over its stride. Larger ones are nonsense and would overflow.
 const MAX_LOG_SIDE: f32 = 10.0;
 
-/// YOLOX (Ge et al. 2021): a picture `f32[1, 3, S, S]` in, blue, green and red from 0 to 255; one row `[1, N, 5 + classes]` per
-/// cell of three grids out, with the centre and the logarithm of the size in cells, then objectness and classes from 0 to 1.
+/// YOLOX (Ge et al. 2021). The input is a picture `f32[1, 3, S, S]`, blue, green and red from 0 to 255. The output is
+/// one row `[1, N, 5 + classes]` per cell of three grids: the centre and the logarithm of the size in cells, then
+/// objectness and classes from 0 to 1.
 pub struct YoloX {
     inner: Mutex<(Box<dyn Graph>, PictureTensor)>,
     model: String,

@@ -1,4 +1,4 @@
-//! The clip analyser: a vision model sees numbered pictures of the interval and the question.
+//! The clip analyser: shows a vision model numbered pictures of an interval, and the question.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ impl Looking {
             deadline,
             cancelled: &|| (order.cancelled)(),
         };
-        // Half of the ceiling for the grids, half for what is decoded; one grid at least.
+        // Half of the ceiling is for the grids, half for what is decoded. There is room for one grid at least.
         let cell = (SMALL_EDGE * SMALL_EDGE * 16 / 9 * 3) as usize;
         let count = order.pictures.min((order.ceiling_bytes / 2 / cell).max(GRID_PICTURES));
         let (mut grids, mut times): (Grids, Vec<Duration>) = (Grids::default(), Vec::new());
@@ -59,7 +59,7 @@ impl Looking {
         if viewed.text.is_empty() {
             return Ok(());
         }
-        // A picture stands for the time up to the middle between it and its neighbours.
+        // A picture stands for the time up to the midpoints between it and its neighbours.
         let half = (order.stream.end.saturating_sub(order.stream.start)) / (2 * count.max(1)) as u32;
         let stream = StreamSpan {
             start: times[*first].saturating_sub(half).max(order.stream.start),

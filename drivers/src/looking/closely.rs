@@ -1,4 +1,5 @@
-//! Faces and writing of a picture at full resolution: costly, so only where the question asks for them.
+//! Finds faces and writing in a picture at full resolution. This is costly, so it runs only if the question asks for
+//! them.
 
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use crate::encoders::{ALIGNED_SIDE, Face, Filled, Picture, ReadText, WrittenLine
 use crate::models::Role;
 use crate::perception::again::Again;
 
-/// Overlap above which boxes of a tile and of the whole picture are one thing.
+/// Overlap above which two boxes show the same thing.
 const MIN_OVERLAP: f32 = 0.5;
-/// Longer side up to which the encoders see a picture completely; tiles of it show nothing more.
+/// Longer side up to which the encoders see a picture in full, in pixels. Tiles of it would show nothing more.
 const MAX_WHOLE_SIDE: u32 = 640;
 
-/// Looks for what is asked for in one picture, whole and in tiles.
+/// Finds what is asked for in one picture, as a whole and in tiles.
 pub(super) fn look(
     at: Duration,
     picture: &Picture<'_>,
@@ -38,7 +39,7 @@ pub(super) fn look(
 /// A tile: its bounds in the picture, its width and height, and its pixels.
 type Tile = ([f32; 4], (u32, u32), Vec<u8>);
 
-/// The tiles of a picture that is larger than what the encoders see in full.
+/// Returns the tiles of a picture; none if the encoders see it in full.
 fn parts(picture: &Picture<'_>) -> Vec<Tile> {
     if picture.width.max(picture.height) <= MAX_WHOLE_SIDE {
         return Vec::new();
@@ -76,7 +77,7 @@ fn faces(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<(Face, 
     kept.into_iter().map(|face| (face, vector(&face, look))).collect()
 }
 
-/// A face in a tile, as one of the whole picture. Landmarks are in pixels.
+/// Converts a face in a tile to a face in the whole picture. Landmarks are in pixels.
 fn face_of_tile(face: Face, bounds: [f32; 4], whole: &Picture<'_>) -> Face {
     let shift = [bounds[0] * whole.width as f32, bounds[1] * whole.height as f32].map(f32::round);
     let landmarks = face.landmarks.map(|[x, y]| [x + shift[0], y + shift[1]]);
@@ -92,7 +93,7 @@ fn writing(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<ReadT
     }
     for (bounds, (width, height), rgb) in parts(picture) {
         match detector.encode(&Picture { width, height, rgb: &rgb }) {
-            // A tile cuts what lies on its border; the neighbour, or the whole, has it in full.
+            // A tile cuts off what lies on its border. A neighbouring tile or the whole picture has it in full.
             Ok(found) => lines.extend(
                 found
                     .into_iter()
@@ -120,7 +121,7 @@ fn writing(picture: &Picture<'_>, filled: &Filled, look: &mut Look) -> Vec<ReadT
     texts
 }
 
-/// Whether something in a tile touches an edge of it that is none of the picture's.
+/// Returns whether a box in a tile touches an edge of the tile that is not an edge of the picture.
 fn is_cut(found: &[f32; 4], tile: &[f32; 4]) -> bool {
     const EDGE_MARGIN: f32 = 0.01;
     (found[0] < EDGE_MARGIN && tile[0] > 0.0)

@@ -1,4 +1,4 @@
-//! Grids of pictures with a number drawn in each, so that a vision model can name the ones it means (VideoARM 3.3.1).
+//! Grids of pictures with a number drawn in each, so that a vision model can refer to them (VideoARM 3.3.1).
 
 use crate::encoders::Picture;
 
@@ -7,12 +7,13 @@ const COLUMNS: u32 = 3;
 const ROWS: u32 = 2;
 /// Number of pictures in a grid.
 pub(super) const GRID_PICTURES: usize = (COLUMNS * ROWS) as usize;
-/// Columns and rows of a digit, and the pixels of each of its dots.
+/// Columns and rows of dots in a digit.
 const DIGIT: (u32, u32) = (5, 7);
+/// Side of a dot, in pixels.
 const DOT: u32 = 4;
-/// Dots around a number.
+/// Width of the margin around a number, in dots.
 const MARGIN: u32 = 1;
-/// The digits 0 to 9, a row a number of five bits.
+/// Bitmaps of the digits 0 to 9: seven rows of five bits each.
 const DIGITS: [[u8; 7]; 10] = [
     [0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110],
     [0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110],
@@ -29,15 +30,15 @@ const DIGITS: [[u8; 7]; 10] = [
 /// Grids that are being filled.
 #[derive(Default)]
 pub(super) struct Grids {
-    /// Width and height of a picture, as the first one has it.
+    /// Width and height of a picture, set by the first one.
     cell: (u32, u32),
     count: u32,
     done: Vec<(u32, u32, Vec<u8>)>,
 }
 
 impl Grids {
-    /// Puts a picture into its place and draws its number into the upper left corner. A picture of another size is cut or leaves
-    /// black.
+    /// Copies a picture into its cell and draws its number into the upper left corner. A larger picture is cropped; a
+    /// smaller one leaves the rest of its cell black.
     pub fn push(&mut self, picture: &Picture<'_>) {
         if self.count == 0 {
             self.cell = (picture.width, picture.height);
@@ -59,12 +60,12 @@ impl Grids {
         number(grid, width, (left, top), self.cell, self.count);
     }
 
-    /// Bytes that are held.
+    /// Returns the number of bytes held.
     pub fn bytes(&self) -> usize {
         self.done.iter().map(|(_, _, rgb)| rgb.len()).sum()
     }
 
-    /// The grids: width, height, packed RGB. What is missing of the last one is black.
+    /// Returns the grids: width, height, packed RGB. Empty cells of the last grid are black.
     pub fn finished(self) -> Vec<(u32, u32, Vec<u8>)> {
         self.done
     }

@@ -1,4 +1,5 @@
-//! What no encoder has a label for: pictures are compared with its words, where a model places both in one space.
+//! Finds things for which no encoder has a label. Pictures are compared with words, if a model places both in one
+//! space.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +12,20 @@ use crate::encoders::{Encoder, Filled, JointEncoder, Picture};
 use crate::models::Role;
 use crate::perception::again::span_around;
 
-/// Probability from which a picture shows a thing: the threshold of the space is where it is as likely as not.
+/// Probability from which a picture shows a thing. The threshold of the space is where both outcomes are equally
+/// likely.
 const MIN_PROBABILITY: f32 = 0.5;
 
-/// A thing and the pictures that show it.
+/// A thing that is asked for, and the pictures that show it.
 struct Compared<'a> {
     asked: &'a AskedThing,
     vector: Vec<f32>,
-    /// The highest probability.
+    /// Highest probability among the pictures.
     score: f32,
     times: Vec<Duration>,
 }
 
-/// Comparison of the pictures of an interval with what is asked for.
+/// Comparison of the pictures of an interval with the things that are asked for.
 pub(super) struct Likeness<'a> {
     encoder: Option<Arc<JointEncoder>>,
     things: Vec<Compared<'a>>,
@@ -31,7 +33,7 @@ pub(super) struct Likeness<'a> {
 }
 
 impl<'a> Likeness<'a> {
-    /// Compares nothing where nothing is asked for or no model tells it.
+    /// Embeds the things. Nothing is compared if there are none, or if no model gives a probability.
     pub fn new(things: &'a [AskedThing], filled: &Filled, look: &mut Look) -> Self {
         let none = Self { encoder: None, things: Vec::new(), pictures: Vec::new() };
         let encoder = filled.joint.as_ref().filter(|encoder| encoder.tells() && !things.is_empty());
@@ -51,7 +53,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Takes the next picture, with its tiles if they are wanted.
+    /// Adds the next picture, with its tiles if `in_tiles`.
     pub fn push(&mut self, at: Duration, picture: &Picture<'_>, in_tiles: bool, look: &mut Look) {
         let Some(encoder) = self.encoder.clone() else { return };
         self.pictures.push(at);
@@ -81,7 +83,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// What the pictures show, in the order in which it was asked for.
+    /// Returns the things that the pictures show, in the order in which they were asked for.
     pub fn sightings(self) -> Vec<Sighting> {
         let Self { things, pictures, .. } = self;
         let sighting = |thing: Compared<'_>| {

@@ -1,14 +1,16 @@
-//! The tools of the loop of [`memory_core::reasoning`]: they decode an interval of a recording and run the encoders on it.
+//! The tools of the loop of [`memory_core::reasoning`]. They decode an interval of a recording and run the encoders on
+//! it.
 //!
 //! | tool | pictures | encoders |
 //! |---|---|---|
-//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes; known places and words without a label where the question asks for them |
-//! | scene snapper | few, full resolution, whole and in tiles | the same; faces and writing where the question asks for them |
+//! | interval localiser | 30 to 150, short edge 256 | objects, scene classes; if asked: places, unlabelled words |
+//! | scene snapper | few, full resolution, whole and in tiles | the same; if asked: faces and writing |
 //! | clip explorer | the sound | sound events |
 //! | transcriber | the sound | voice activity, speech recognition |
-//! | clip analyser | 6 to 18, short edge 256, in grids of 3 x 2 with their numbers | a vision model behind an endpoint, if one is configured |
+//! | clip analyser | 6 to 18, short edge 256, numbered, in 3 x 2 grids | a vision model, if an endpoint is configured |
 //!
-//! One picture is in memory at a time. Between pictures the tools rest as the machine's heat and the live senses want it.
+//! One picture is in memory at a time. The tools pause between pictures, as the machine's heat and live perception
+//! require.
 
 mod analyser;
 mod closely;
@@ -38,12 +40,12 @@ const SMALL_EDGE: u32 = 256;
 
 /// Finds the files of recordings.
 pub trait Recordings: Send + Sync {
-    /// Returns the parts of files that show an interval of a recording, in order of time; nothing if it is gone, or was never this
-    /// memory's.
+    /// Returns the parts of files that show an interval of a recording, in order of time. There are none if the
+    /// recording is gone or never belonged to this memory.
     fn stretches(&self, media: &str, stream: StreamSpan) -> Vec<RecordingPart>;
 }
 
-/// The names that the encoders have for what they find.
+/// Labels that the encoders can give.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Labels of the object detector.
@@ -76,7 +78,7 @@ pub struct Looking {
 }
 
 impl Looking {
-    /// Tools that follow `pace`.
+    /// Creates tools that follow `pace`.
     pub fn new(encoders: Encoders, labels: Labels, recordings: Arc<dyn Recordings>, pace: Pace) -> Self {
         Self { encoders, labels, recordings, pace, viewer: None }
     }
@@ -154,7 +156,7 @@ impl Looking {
         let mut failure = None;
         let decoded = sound(stretches, options, |at, samples| {
             let started = Instant::now();
-            // What does not follow what came before begins anew.
+            // Sound that does not follow the previous block starts a new series of rows.
             if expected.is_none_or(|expected| expected.abs_diff(at) > Duration::from_millis(40)) {
                 mel.restart();
                 rows.clear();
@@ -179,13 +181,13 @@ impl Looking {
                 look.bytes = look.bytes.max(decoded.bytes);
                 Ok(())
             }
-            // Without sound there is still something to see.
+            // A recording without sound is not gone, because its pictures are still there.
             Err(ClipError::Nothing) => Ok(()),
             Err(error) => Err(refused(error)),
         }
     }
 
-    /// Leaves the processor to the others for a while.
+    /// Pauses, to leave the processor to other work.
     #[expect(
         clippy::disallowed_methods,
         reason = "nothing is awaited: the rest is what it is for, and the deadline bounds it"
@@ -198,14 +200,14 @@ impl Looking {
     }
 }
 
-/// Moments spread evenly over an interval.
+/// Returns moments spread evenly over an interval.
 fn moments(stream: StreamSpan, count: usize) -> Vec<Duration> {
     let length = stream.end.saturating_sub(stream.start);
     let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
     (0..count).map(|number| stream.start + length * (2 * number + 1) / (2 * count)).collect()
 }
 
-/// Runs the encoders of pictures on one.
+/// Runs the picture encoders on one picture.
 fn perceive(at: Duration, picture: &Picture<'_>, filled: &Filled, in_tiles: bool, again: &mut Again, look: &mut Look) {
     let mut failed = |role: Role, error: String| fail(look, role, &error);
     if let Some(objects) = &filled.objects {

@@ -1,6 +1,7 @@
-//! Which known place the pictures show.
+//! Recognises which known place the pictures show.
 //!
-//! Pictures that follow each other and are as like as γ are one stay. A stay is compared by its mean, as a segment of the live pass is.
+//! Successive pictures with a cosine of at least γ form one stay. A stay is compared by its mean, as a segment is in
+//! the live pass.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::encoders::{Filled, ImageEmbedder, Picture};
 use crate::models::Role;
 use crate::perception::again::span_around;
 
-/// Pictures that show one place.
+/// Successive pictures of one place.
 struct Stay {
     /// Sum of their unit vectors.
     sum: Vec<f32>,
@@ -24,14 +25,14 @@ struct Stay {
 /// The stays of an interval, in order of time.
 pub(super) struct Stays<'a> {
     encoder: Option<Arc<dyn ImageEmbedder>>,
-    /// Known places of the encoder's space.
+    /// Known places in the encoder's space.
     places: Vec<&'a KnownPlace>,
     stays: Vec<Stay>,
     pictures: Vec<Duration>,
 }
 
 impl<'a> Stays<'a> {
-    /// Encodes no picture where no place of the encoder's space is known.
+    /// Creates an empty list. No picture is encoded if no place in the encoder's space is known.
     pub fn new(places: &'a [KnownPlace], filled: &Filled) -> Self {
         let encoder = filled.image_embedding.clone();
         let own = |place: &&KnownPlace| encoder.as_ref().is_some_and(|encoder| encoder.space() == place.space);
@@ -39,7 +40,7 @@ impl<'a> Stays<'a> {
         Self { encoder: encoder.filter(|_| !places.is_empty()), places, stays: Vec::new(), pictures: Vec::new() }
     }
 
-    /// Takes the next picture.
+    /// Adds the next picture.
     pub fn push(&mut self, at: Duration, picture: &Picture<'_>, look: &mut Look) {
         let Some(encoder) = &self.encoder else { return };
         match encoder.encode(picture) {
@@ -60,13 +61,13 @@ impl<'a> Stays<'a> {
         }
     }
 
-    /// The known place that each stay shows, if any; stays at one place that follow each other are one sighting.
+    /// Returns the known place that each stay shows, if any. Successive stays at one place form one sighting.
     pub fn sightings(self) -> Vec<Sighting> {
         let mut found: Vec<(&str, f32, Stay)> = Vec::new();
         let mut before: Option<&str> = None;
         for stay in self.stays {
             let best = self.places.iter().filter_map(|place| Some((place, most_alike(place, &stay.sum)?)));
-            // Stable: of equals the first.
+            // Stable: the first of several equals is taken.
             let best = best.reduce(|best, other| if other.1 > best.1 { other } else { best });
             let Some((place, cosine)) = best else {
                 before = None;
@@ -99,14 +100,14 @@ impl<'a> Stays<'a> {
     }
 }
 
-/// The cosine of a stay to the nearest view of a place; `None` below γ.
+/// Returns the cosine of a stay and the nearest view of a place; `None` below γ.
 fn most_alike(place: &KnownPlace, stay: &[f32]) -> Option<f32> {
     place.views.iter().map(|view| cosine(view, stay)).fold(None, |most, next| {
         if next >= place.gamma && most.is_none_or(|most| next > most) { Some(next) } else { most }
     })
 }
 
-/// 0 where the lengths differ or a vector has none.
+/// Returns the cosine of two vectors; 0 if their dimensions differ or one of them is zero.
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     if a.len() != b.len() {
         return 0.0;

@@ -1,7 +1,7 @@
-//! The words that are said in an interval: voice activity finds the speech, the recogniser writes it down.
+//! Transcribes the words that are said in an interval: voice activity finds the speech, the recogniser writes it down.
 //!
-//! Live, a segment waits for its words a moment only, or the role may have had no model yet. Here the recogniser hears whole stretches
-//! of speech, however long they go on over the borders of segments.
+//! In the live pass, a segment waits only briefly for its words, and the role may not have had a model yet. Here the
+//! recogniser gets whole stretches of speech, even if they cross the borders of segments.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,15 +15,16 @@ use crate::encoders::{Filled, RATE, SpeechDetector, SpokenWord, VoiceActivity};
 use crate::models::Role;
 use crate::perception::words::sentences;
 
-/// Sound around the interval, and around a stretch of speech, that is transcribed as well. The first and last sounds of words
-/// are faint, and a sentence may begin before the interval.
+/// Sound before and after the interval that is transcribed as well. A sentence may begin before the interval.
 const INTERVAL_MARGIN: Duration = Duration::from_secs(2);
+/// Sound before and after a stretch of speech that is transcribed as well. The first and last sounds of words are
+/// faint.
 const SPEECH_MARGIN: Duration = Duration::from_millis(400);
-/// Maximum pause that does not divide a stretch of speech, ...
+/// Maximum pause within a stretch of speech.
 const MAX_PAUSE: Duration = Duration::from_secs(1);
-/// ... if the stretch does not become longer than a recogniser takes at once.
+/// Maximum length of a stretch that is joined over pauses: a recogniser takes no more at once.
 const MAX_STRETCH: Duration = Duration::from_secs(28);
-/// Difference between the end of one block and the begin of the next above which they do not belong together.
+/// Maximum difference between the end of one block and the start of the next in one run.
 const MAX_JUMP: Duration = Duration::from_millis(40);
 
 /// Sound without a gap.
@@ -47,7 +48,7 @@ impl SoundRun {
 }
 
 impl Looking {
-    /// Writes down what is said in the interval of an order.
+    /// Transcribes the interval of an order.
     pub(super) fn transcribe(&self, order: &LookOrder<'_>, filled: &Filled, look: &mut Look) -> Result<(), LookError> {
         let Some(recogniser) = &filled.speech_recognition else {
             fail(look, Role::SpeechRecognition, "no model");
@@ -81,7 +82,7 @@ impl Looking {
                     Ok(words) => look.sightings.extend(
                         sentences(&words)
                             .filter_map(|words| speech_sighting(words, stretch.start))
-                            // A sentence belongs to the interval that has most of it.
+                            // A sentence belongs to the interval that contains its middle.
                             .filter(|said| {
                                 let middle = (said.stream.start + said.stream.end) / 2;
                                 (order.stream.start..order.stream.end).contains(&middle)
@@ -95,7 +96,7 @@ impl Looking {
         Ok(())
     }
 
-    /// The sound of an interval, in runs without a gap, as far as the ceiling allows.
+    /// Returns the sound of an interval, in runs without a gap, up to the ceiling.
     fn runs(
         &self,
         order: &LookOrder<'_>,
@@ -122,14 +123,14 @@ impl Looking {
         });
         look.bytes = look.bytes.max(held * size_of::<f32>());
         match decoded {
-            // Without sound nobody is heard.
+            // A recording without sound has no speech.
             Ok(_) | Err(ClipError::Nothing) => Ok(runs),
             Err(error) => Err(refused(error)),
         }
     }
 }
 
-/// The stretches of speech in a run, each with a little of what is around it.
+/// Returns the stretches of speech in a run, each with a margin.
 fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Vec<StreamSpan> {
     let mut detector = SpeechDetector::new(Arc::clone(model));
     if let Err(error) = detector.push(run.begin, &run.samples) {
@@ -150,7 +151,7 @@ fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Ve
         }
     }
     let widened = joined.iter().enumerate().map(|(place, span)| {
-        // Half of a pause belongs to either side.
+        // Each neighbour gets half of a pause.
         let before = place.checked_sub(1).map_or(run.begin, |before| (joined[before].end + span.start) / 2);
         let after = joined.get(place + 1).map_or(run.end(), |after| (span.end + after.start) / 2);
         StreamSpan {
@@ -161,7 +162,7 @@ fn speech(run: &SoundRun, model: &Arc<dyn VoiceActivity>, look: &mut Look) -> Ve
     widened.collect()
 }
 
-/// A sentence with its time; `None` if it has no words.
+/// Returns a sentence with its time; `None` if it has no words.
 fn speech_sighting(words: &[SpokenWord], begin: Duration) -> Option<Sighting> {
     let (first, last) = (words.first()?, words.last()?);
     let text = words.iter().map(|word| word.text.trim()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");

@@ -1,8 +1,8 @@
-//! Overlapping tiles of a picture: what is small in the whole is large in one of them.
+//! Overlapping tiles of a picture. A thing that is small in the picture is large in one of its tiles.
 
 use crate::encoders::{Picture, cut_out};
 
-/// Left, top, right and bottom edge of each tile: three across and two down, each overlapping its neighbours.
+/// Left, top, right and bottom edges of each tile: three across and two down, each overlapping its neighbours.
 pub(super) const TILES: [[f32; 4]; 6] = [
     [0.0, 0.0, 0.42, 0.6],
     [0.29, 0.0, 0.71, 0.6],
@@ -12,12 +12,12 @@ pub(super) const TILES: [[f32; 4]; 6] = [
     [0.58, 0.4, 1.0, 1.0],
 ];
 
-/// The pixels of a tile.
+/// Returns the width, the height and the pixels of a tile.
 pub(super) fn tile(picture: &Picture<'_>, bounds: [f32; 4]) -> Option<((u32, u32), Vec<u8>)> {
     cut_out(picture, bounds).map(|(width, height, rgb)| ((width, height), rgb))
 }
 
-/// Bounds in a tile, as bounds in the whole picture.
+/// Converts bounds in a tile to bounds in the whole picture.
 pub(super) fn outside([x0, y0, x1, y1]: [f32; 4], [left, top, right, bottom]: [f32; 4]) -> [f32; 4] {
     let (width, height) = (right - left, bottom - top);
     [left + x0 * width, top + y0 * height, left + x1 * width, top + y1 * height]

@@ -1,7 +1,8 @@
-//! No word stands in the rules because one question of a benchmark has it.
+//! Checks that no word is in the rules only because one benchmark question contains it.
 //!
-//! A word in a string literal of the rules is suspicious if it is rare in English and stands in at most three of the questions of the
-//! benchmarks' dev splits, or if it is a name in any of them. The questions lie beside the repository; where they do not, the check says that it was skipped.
+//! A word in a string literal of the rules is suspicious if it is rare in English and occurs in at most three questions
+//! of the benchmarks' dev splits, or if it is a name in any of them. The questions are in a folder beside the
+//! repository. Without them, the check says that it was skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,23 +10,23 @@ use std::path::{Path, PathBuf};
 
 use super::frequency;
 
-/// What is allowed: a word, or a file with all its words; what follows a `#` is the reason.
+/// Allowed words, and files of which all words are allowed. The text after a `#` is the reason.
 const ALLOWED: &str = include_str!("benchmark_words.allow");
 const ROOMS: [&str; 4] = ["language", "recall", "semantic", "logic"];
 const FEW_QUESTIONS: usize = 3;
-/// A word that WordNet's concordance has more often is common English.
+/// Maximum count of a rare word in WordNet's concordance.
 const RARE: u32 = 5;
-/// So is one that people use this often in the conversations of LoCoMo.
+/// Maximum count of a rare word in the conversations of LoCoMo.
 const OFTEN_SAID: usize = 40;
 
-/// The words of three letters or more, in lower case, without contractions ("didn't") and without a possessive's ending.
+/// Returns the words of at least three letters, in lower case, without contractions ("didn't") and possessive endings.
 fn words(text: &str) -> BTreeSet<String> {
     let found = text.split(|c: char| !c.is_ascii_alphabetic() && c != '\'');
     let found = found.map(|word| word.trim_matches('\'').trim_end_matches("'s")).filter(|word| !word.contains('\''));
     found.filter(|word| word.len() >= 3).map(str::to_ascii_lowercase).collect()
 }
 
-/// The string literals of a Rust source, without those of comments.
+/// Returns the string literals of a Rust source. Comments are skipped.
 fn literals(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = source;
@@ -61,7 +62,7 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// All files below `folder` for which `wanted` holds, sorted.
+/// Returns all files below `folder` for which `wanted` holds, sorted.
 fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -76,19 +77,19 @@ fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// The values of a JSON file or of the lines of one.
+/// Returns the values of a JSON file, or of a file with one value per line.
 fn values(path: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(path).unwrap();
     serde_json::Deserializer::from_str(&text).into_iter().map(|value| value.unwrap()).collect()
 }
 
-/// Returns whether `word` never stands without a capital in `questions`.
+/// Returns whether `word` always starts with a capital in `questions`.
 fn is_name_in(word: &str, questions: &BTreeSet<String>) -> bool {
     let texts = questions.iter().flat_map(|question| question.split(|c: char| !c.is_ascii_alphabetic()));
     texts.filter(|text| text.eq_ignore_ascii_case(word)).all(|text| text.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
-/// The questions in which each word stands.
+/// Collects the questions that contain each word.
 fn count_questions(value: &serde_json::Value, counts: &mut BTreeMap<String, BTreeSet<String>>) {
     match value {
         serde_json::Value::Object(fields) => {

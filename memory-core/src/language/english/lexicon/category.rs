@@ -2,14 +2,14 @@
 
 use super::part_of_speech::PartOfSpeech;
 
-/// A lexicographer file of WordNet. The number of each is WordNet's own (lexnames(5WN)).
+/// A lexicographer file of WordNet. The numbers are WordNet's own (lexnames(5WN)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Category {
     AnyAdjective = 0,
     RelationalAdjective,
     AnyAdverb,
-    /// The few nouns above all others: "entity", "thing".
+    /// The few most general nouns: "entity", "thing".
     Top,
     Act,
     Animal,
@@ -108,12 +108,12 @@ impl Category {
         Self::ParticipialAdjective,
     ];
 
-    /// `file` is below [`Self::COUNT`]; the table's reader checks that.
+    /// Returns the category of a file, which must be below [`Self::COUNT`]. The table's reader checks that.
     pub(super) fn from_file(file: u8) -> Self {
         Self::ALL[usize::from(file)]
     }
 
-    /// The part of speech of every word of this category.
+    /// Returns the part of speech of every word of this category.
     pub(crate) fn part_of_speech(self) -> PartOfSpeech {
         match self {
             Self::AnyAdjective | Self::RelationalAdjective | Self::ParticipialAdjective => PartOfSpeech::Adjective,

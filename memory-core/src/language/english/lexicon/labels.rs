@@ -7,17 +7,17 @@ use super::morphology::{lemma, lemma_candidates};
 use super::part_of_speech::PartOfSpeech;
 use super::relations::{is_a, is_a_as};
 
-/// The number of steps from a label of an encoder up to `class`, or `None` if it is not of that class.
+/// Returns the number of steps from an encoder's label up to `class`, or `None` if the label is not of that class.
 ///
-/// A label that the table has is looked up as [`is_a`] does. Otherwise each of its parts between commas is tried, then the longest end of
-/// it that the table knows ("sports ball" is a ball), and a label in "-ing" also as its verb ("Typing" is writing).
-/// Every word that is left out counts as a step.
+/// Each part of the label between commas is looked up as in [`is_a`]. If the table lacks it, its longest known ending
+/// is used ("sports ball" is a ball). A word in "-ing" is also looked up as its verb ("Typing" is writing). Each
+/// omitted word counts as one step.
 pub(crate) fn label_is_a(label: &str, class: &str) -> Option<u8> {
     label_names(label).filter_map(|phrase| phrase_is_a(phrase, class)).min()
 }
 
-/// As [`label_is_a`], for a class of the sound encoder, which is also of its family in AudioSet's ontology: the sound "thunder" is
-/// weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
+/// As [`label_is_a`], for a label of the sound encoder. The label also belongs to its families in AudioSet's ontology:
+/// the sound "thunder" is weather, and "honk" is a vehicle's or an animal's. A family counts as one step.
 pub(crate) fn sound_is_a(label: &str, class: &str) -> Option<u8> {
     let families = sound_families().get(label.trim().replace('_', " ").to_lowercase().as_str());
     let by_family = families.into_iter().flatten().filter_map(|family| is_a(family, class)).map(|steps| steps + 1);
@@ -38,8 +38,8 @@ fn sound_families() -> &'static BTreeMap<&'static str, Vec<&'static str>> {
     &FAMILIES
 }
 
-/// Returns the names in a label: "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one
-/// sound, "crane (bird)" is one with a remark.
+/// Returns the names in a label. "Walk, footsteps" and "Vehicle horn, car horn, honking" are several names of one
+/// sound; "crane (bird)" is one name with a remark.
 fn label_names(label: &str) -> impl Iterator<Item = &str> {
     label.split([',', '(', ')', ';']).map(str::trim).filter(|phrase| !phrase.is_empty())
 }

@@ -1,13 +1,14 @@
-//! What English words mean, as far as a table can say: parts of speech, lemmas, kinds, opposites, synonyms, similarity.
+//! Meanings of English words from a table: parts of speech, lemmas, hypernyms, opposites, synonyms, similarity.
 //!
-//! The table is made from WordNet 3.0 by `memory-core/scripts/make-lexicon` and embedded (`wordnet.bin`; `NOTICE` has WordNet's licence).
-//! It holds the everyday part: 62,000 words and phrases with 111,000 senses. It knows no person's name. All look-ups take single
-//! words or phrases ("washing machine", with spaces or underscores), inflected or not, in any case; they are deterministic, and any
-//! text is allowed. The table is read at the first look-up (docs/decisions.md has the figures).
+//! The table is made from WordNet 3.0 by `memory-core/scripts/make-lexicon` and embedded (`wordnet.bin`; `NOTICE` has
+//! WordNet's licence). It holds everyday English: 62,000 words and phrases with 111,000 senses. It has no names of
+//! persons. All look-ups take single words or phrases ("washing machine", with spaces or underscores), inflected or
+//! not, in any case. They are deterministic and accept any text. The table is read at the first look-up
+//! (docs/decisions.md has the figures).
 //!
-//! Words of grammar ("the", "of", "she") are not WordNet's business. Look for them first; see [`PartOfSpeech`].
+//! WordNet has no function words ("the", "of", "she"). Look for them first; see [`PartOfSpeech`].
 
-// Recall takes this over step by step.
+// Recall does not use all of this yet.
 #![allow(dead_code, unused_imports)]
 
 #[cfg(test)]

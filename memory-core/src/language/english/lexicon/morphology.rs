@@ -9,8 +9,8 @@ use super::table::{Table, table};
 /// Maximum length of a word, in bytes. No lemma or form of the table is longer.
 const MAX_WORD_BYTES: usize = 64;
 
-/// An ending, what stands for it in the lemma, and the share of a lemma's uses that have this form. The shares are coarse: a noun is
-/// in the singular about two times of three, a verb in its base form, past or participle most often.
+/// An ending, its replacement in the lemma, and the share of a lemma's uses in this form. The shares are coarse: about
+/// two of three uses of a noun are singular; most uses of a verb are its base form, past or participle.
 const ENDINGS: &[(PartOfSpeech, &str, &str, f32)] = &[
     (PartOfSpeech::Noun, "s", "", 0.3),
     (PartOfSpeech::Noun, "ses", "s", 0.3),
@@ -39,7 +39,7 @@ const ENDINGS: &[(PartOfSpeech, &str, &str, f32)] = &[
 ];
 const IRREGULAR_SHARE: f32 = 0.35;
 
-/// The share of a lemma's uses in its base form.
+/// Returns the share of a lemma's uses in its base form.
 fn base_share(part: PartOfSpeech) -> f32 {
     match part {
         PartOfSpeech::Noun => 0.7,
@@ -135,7 +135,7 @@ fn add_single_word_candidates(word: &str, found: &mut Vec<LemmaCandidate>) {
 
 fn without_ending<'a>(word: &'a str, ending: &str) -> Option<&'a str> {
     let cut = word.len().checked_sub(ending.len())?;
-    // "ss" is no plural, and nothing is left of "is" or "red".
+    // "ss" is not a plural ending, and "is" and "red" have no stem.
     let (stem, tail) = (word.get(..cut)?, word.get(cut..)?);
     let plausible = stem.len() >= 2 && !(ending == "s" && stem.ends_with(['s', 'S']));
     (plausible && tail.eq_ignore_ascii_case(ending)).then_some(stem)
@@ -172,10 +172,11 @@ fn add_phrase_candidates(word: &str, found: &mut Vec<LemmaCandidate>) {
     }
 }
 
-/// What parts of speech `word` can be, also an inflected form ("ran", "mice", "wider"), the likeliest first with its share of the uses.
+/// Returns the possible parts of speech of `word`, the most likely first, each with its share of the uses. The word may
+/// be inflected ("ran", "mice", "wider").
 ///
-/// The shares come from WordNet's tag counts, spread over the forms of a lemma. Words of grammar are not told from rare homographs
-/// ("in" the unit); see [`PartOfSpeech`].
+/// The shares come from WordNet's tag counts, distributed over the forms of a lemma. Function words are not
+/// distinguished from rare homographs ("in" the unit); see [`PartOfSpeech`].
 pub(crate) fn parts_of_speech(word: &str) -> PartShares {
     let mut weights = [0.0; 4];
     for candidate in lemma_candidates(word) {
@@ -184,21 +185,23 @@ pub(crate) fn parts_of_speech(word: &str) -> PartShares {
     PartShares::from_weights(weights)
 }
 
-/// The likeliest lemma of `word` as `part`: "mice" is "mouse", "ran" is "run", "washing machines" is "washing machine".
+/// Returns the most likely lemma of `word` as `part`: "mouse" for "mice", "run" for "ran", "washing machine" for
+/// "washing machines".
 pub(crate) fn lemma(word: &str, part: PartOfSpeech) -> Option<&'static str> {
     let found = lemma_candidates(word);
     found.iter().find(|candidate| candidate.part == part).map(|candidate| table().lemma(candidate.lemma))
 }
 
-/// All lemmas of `word` with their parts of speech, the likeliest first: "saw" is the verb "see", the noun "saw" and the verb "saw".
+/// Returns all lemmas of `word` with their parts of speech, the most likely first: "saw" is the verb "see", the noun
+/// "saw" and the verb "saw".
 pub(crate) fn lemmas(word: &str) -> Vec<(&'static str, PartOfSpeech)> {
     let mut found = lemma_candidates(word);
     found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     found.iter().map(|candidate| (table().lemma(candidate.lemma), candidate.part)).collect()
 }
 
-/// How often WordNet's concordance has `word` or a lemma that it is a form of, over all meanings; at least 1 for a known word and 0 for
-/// an unknown one. The concordance has 230,000 tagged words, so that many an everyday word has 1.
+/// Returns how often `word` or a lemma of it occurs in WordNet's concordance, over all senses: at least 1 for a known
+/// word, and 0 for an unknown one. The concordance has 230,000 tagged words, so many everyday words have 1.
 pub(crate) fn frequency(word: &str) -> u32 {
     let table = table();
     let mut lemmas: Vec<_> = lemma_candidates(word).iter().map(|candidate| candidate.lemma).collect();

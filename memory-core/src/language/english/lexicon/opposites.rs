@@ -7,8 +7,8 @@ use super::table::{Table, table};
 
 const MAX_SENSES: usize = 3;
 
-/// Senses that are opposite to `sense`: those that WordNet names; where it names none, those of words with the same meaning ("purchase"
-/// through "buy"), and for an adjective those of the one that it is like ("huge" through "large").
+/// Returns the senses opposite to `sense`: those that WordNet names. If it names none, those of synonyms are taken
+/// ("purchase" through "buy"), and for an adjective those of similar adjectives ("huge" through "large").
 fn direct_opposites(table: &Table, sense: u32) -> Vec<u32> {
     let named = table.opposites(sense);
     if !named.is_empty() {
@@ -25,8 +25,9 @@ fn direct_opposites(table: &Table, sense: u32) -> Vec<u32> {
     table.parents(synset).iter().flat_map(of).collect()
 }
 
-/// Opposites of the first three meanings of `word` in any part of speech, the commonest meaning first. Where a meaning has none, the
-/// opposites of the words that it is derived from are taken: those of "lively" for "liveliness", those of "arrive" for "arrival".
+/// Returns the opposites of the first three senses of `word` in any part of speech, the most common sense first. A
+/// sense without opposites takes those of the words that it is derived from: "liveliness" those of "lively", "arrival"
+/// those of "arrive".
 pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     let table = table();
     let mut found: Vec<u32> = Vec::new();
@@ -47,7 +48,7 @@ pub(crate) fn opposites(word: &str) -> Vec<&'static str> {
     found.into_iter().map(|lemma| table.lemma(lemma)).collect()
 }
 
-/// Returns whether `a` and `b` are opposites, in either direction; "unlocked" and "lock" are, by their lemmas.
+/// Returns whether `a` and `b` are opposites, in either direction. Lemmas are compared, so "unlocked" and "lock" are.
 pub(crate) fn are_opposites(a: &str, b: &str) -> bool {
     let one_way = |a: &str, b: &str| {
         let others = lemma_candidates(b);

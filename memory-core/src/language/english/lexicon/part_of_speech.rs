@@ -1,9 +1,9 @@
-//! Parts of speech and how likely each is for a word.
+//! Parts of speech and the share of each for a word.
 
 use super::category::Category;
 
-/// A class of words that carry content. Words of grammar ("the", "of", "she") have none: they are not in the table, or only by
-/// a rare homograph ("a" the unit, "he" the element), so ask for them before the table is asked.
+/// A class of content words. Function words ("the", "of", "she") have none. The table lacks them, or has only a rare
+/// homograph ("a" the unit, "he" the element), so look for them before you use the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PartOfSpeech {
     Noun,
@@ -13,7 +13,7 @@ pub(crate) enum PartOfSpeech {
 }
 
 impl PartOfSpeech {
-    /// All of them, in the table's order.
+    /// All parts of speech, in the table's order.
     pub(crate) const ALL: [Self; 4] = [Self::Noun, Self::Verb, Self::Adjective, Self::Adverb];
 
     pub(super) fn from_number(number: u8) -> Option<Self> {
@@ -32,7 +32,7 @@ pub(crate) struct PartShares {
 }
 
 impl PartShares {
-    /// Shares in proportion to `weights` (in the order of [`PartOfSpeech::ALL`]).
+    /// Creates shares in proportion to `weights`, which are in the order of [`PartOfSpeech::ALL`].
     pub(super) fn from_weights(weights: [f32; 4]) -> Self {
         let total: f32 = weights.iter().sum();
         let mut entries = [None; 4];
@@ -48,17 +48,17 @@ impl PartShares {
         Self { entries }
     }
 
-    /// The likeliest first; empty for an unknown word.
+    /// Returns the parts of speech with their shares, the most likely first; nothing for an unknown word.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PartOfSpeech, u8)> + '_ {
         self.entries.iter().flatten().copied()
     }
 
-    /// The likeliest, if the word is known.
+    /// Returns the most likely part of speech, if the word is known.
     pub(crate) fn first(&self) -> Option<PartOfSpeech> {
         self.entries[0].map(|(part, _)| part)
     }
 
-    /// The share of `part` in 255ths, 0 if the word is never that.
+    /// Returns the share of `part` in 255ths, 0 if the word is never a `part`.
     pub(crate) fn share(&self, part: PartOfSpeech) -> u8 {
         self.iter().find(|(other, _)| *other == part).map_or(0, |(_, share)| share)
     }

@@ -78,11 +78,12 @@ pub(super) fn hypernyms(table: &Table, synset: u32) -> Vec<(u32, u8)> {
     found
 }
 
-/// The number of steps from `word` up to `class`, both nouns or both verbs, or `None` if it is not of that class.
+/// Returns the number of steps from `word` up to `class`, both nouns or both verbs, or `None` if it is not of that
+/// class.
 ///
-/// "dog" is an "animal" and "walk" is a "move"; a word is of its own class in 0 steps, and so are synonyms. The first three meanings
-/// of the word are tried, without those that hardly anybody uses, each later one counting as a step more; and the first two of
-/// the class, or four that are common enough, one step more for any but the first. The smallest number wins.
+/// "dog" is an "animal" and "walk" is a "move". A word is of its own class in 0 steps, and so are its synonyms. The
+/// first three senses of the word are tried, without rare ones; each rank adds one step. The first two senses of the
+/// class are tried, or four that are common enough; any but the first adds one step. The smallest number wins.
 pub(crate) fn is_a(word: &str, class: &str) -> Option<u8> {
     [PartOfSpeech::Noun, PartOfSpeech::Verb].into_iter().filter_map(|part| is_a_as(word, class, part)).min()
 }
@@ -132,7 +133,7 @@ pub(crate) fn categories(word: &str, part: PartOfSpeech) -> Vec<(Category, u8)> 
     weights.into_iter().map(|(category, weight)| (category, (weight / total * 255.0).round() as u8)).collect()
 }
 
-/// Words with the same meaning as one of the first two of `word` as `part`, without the word itself; the commonest first.
+/// Returns the synonyms of the first two senses of `word` as `part`, without the word itself, the most common first.
 pub(crate) fn synonyms(word: &str, part: PartOfSpeech) -> Vec<&'static str> {
     let table = table();
     let mut found = Vec::new();

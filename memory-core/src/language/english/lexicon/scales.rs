@@ -1,13 +1,13 @@
-//! Scales of measurement: which way an adjective points on them, what they are called, and which units they have.
+//! Scales of measurement: their names, their units, and the direction of their adjectives.
 
 use super::{PartOfSpeech, is_a_as};
 
 /// A scale, such as temperature.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// What a question calls it: its nouns, its instruments and its verb.
+    /// The names of the scale in a question: nouns, instruments and a verb.
     pub names: &'static [&'static str],
-    /// Words that are measured on it and on no other scale.
+    /// Words for things that are measured on this scale and on no other.
     pub measured: &'static [&'static str],
     more: &'static [&'static str],
     less: &'static [&'static str],
@@ -15,7 +15,7 @@ pub(crate) struct Scale {
     unit_class: Option<&'static str>,
 }
 
-/// All scales. The first one that has an adjective is meant by it.
+/// All scales. An adjective belongs to the first scale that lists it.
 static SCALES: &[Scale] = &[
     Scale {
         names: &["temperature", "thermometer", "fever"],
@@ -46,7 +46,7 @@ static SCALES: &[Scale] = &[
         measured: &[],
         more: &["humid", "damp", "moist", "wet"],
         less: &["dry"],
-        // A percentage may be one of anything.
+        // A percentage may be a share of anything.
         units: &[],
         unit_class: None,
     },
@@ -92,9 +92,9 @@ static SCALES: &[Scale] = &[
     },
 ];
 
-/// Adjectives that point upwards on any scale.
+/// Adjectives for a high value on any scale.
 const MORE: &[&str] = &["high", "great", "large", "big", "strong"];
-/// Adjectives that point downwards on any scale.
+/// Adjectives for a low value on any scale.
 const LESS: &[&str] = &["low", "small", "weak"];
 
 /// The grade of an adjective.
@@ -105,10 +105,10 @@ pub(crate) enum Grade {
     Superlative,
 }
 
-/// What an adjective says of a scale.
+/// The meaning of an adjective on a scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Degree {
-    /// Whether it points upwards.
+    /// Whether the adjective means a high value.
     pub more: bool,
     pub grade: Grade,
     /// The scale, if the adjective belongs to only one.
@@ -116,13 +116,13 @@ pub(crate) struct Degree {
 }
 
 impl Scale {
-    /// Returns whether a unit, in its canonical form, is one of this scale.
+    /// Returns whether a unit, in its canonical form, belongs to this scale.
     pub fn has_unit(&self, unit: &str) -> bool {
         self.units.contains(&unit)
             || self.unit_class.is_some_and(|class| is_a_as(unit, class, PartOfSpeech::Noun).is_some())
     }
 
-    /// Returns whether a word names the scale or what is measured on it.
+    /// Returns whether a word names the scale or something that is measured on it.
     pub fn is_named_by(&self, word: &str) -> bool {
         self.names.contains(&word) || self.measured.contains(&word)
     }
@@ -133,7 +133,7 @@ pub(crate) fn scale_named(word: &str) -> Option<&'static Scale> {
     SCALES.iter().find(|scale| scale.names.contains(&word))
 }
 
-/// Returns the scale that a word names, or on which what it names is measured.
+/// Returns the scale that a word names, or on which the thing that it names is measured.
 pub(crate) fn scale_measuring(word: &str) -> Option<&'static Scale> {
     SCALES.iter().find(|scale| scale.is_named_by(word))
 }
@@ -144,7 +144,7 @@ pub(crate) fn is_unit(word: &str) -> bool {
         || is_a_as(word, "unit_of_measurement", PartOfSpeech::Noun).is_some()
 }
 
-/// Returns what a word says of a scale: "colder", "highest", "deep".
+/// Returns the meaning of a word on a scale: "colder", "highest", "deep".
 pub(crate) fn degree_of(word: &str) -> Option<Degree> {
     let irregular = |more, grade| Some(Degree { more, grade, scale: None });
     match word {

@@ -38,39 +38,39 @@ thread_local! {
     static SIMILARITY_CACHE: RefCell<Memo<Box<str>, f32>> = RefCell::new(Memo::new(MAX_CACHED_PAIRS));
 }
 
-/// How alike `a` and `b` are in meaning, in 0..=1; symmetric, and 0 for unknown words.
+/// Returns the similarity of `a` and `b` in meaning, in 0..=1. It is symmetric, and 0 for unknown words.
 ///
-/// | what they are | value |
+/// | relation | value |
 /// |---|---|
 /// | forms of one lemma | 1 |
 /// | synonyms | 0.9 |
 /// | derived from each other ("arrive", "arrival") | 0.85 |
 /// | derived from a synonym ("fly", "flight" through "flying") | 0.8 |
-/// | one is the next class of the other, lin ≥ 0.5 | 0.6 + 0.1 · lin |
-/// | one is a class of the other | 0.6 · lin |
-/// | both are kinds of one class | 0.3 · lin, 0 below lin = 0.5 |
+/// | one is the direct hypernym of the other, lin ≥ 0.5 | 0.6 + 0.1 · lin |
+/// | one is a hypernym of the other | 0.6 · lin |
+/// | both have a common hypernym | 0.3 · lin, 0 below lin = 0.5 |
 ///
-/// lin = 2 · ic(c) / (ic(a) + ic(b)), c being the class (Lin, *An information-theoretic definition of similarity*, 1998). The information
-/// content is the intrinsic one of Seco, Veale and Hayes (ECAI 2004): ic(c) = 1 - log(hypo(c) + 1) / log(N), hypo(c) being the number of
-/// meanings below c and N that of all of its part of speech: a class of very many things says little. It is counted over the whole of
-/// WordNet by the script, not over what the table keeps. For adjectives, a meaning counts as a kind of that which WordNet says it is
-/// similar to.
+/// lin = 2 · ic(c) / (ic(a) + ic(b)), where c is the common hypernym (Lin, *An information-theoretic definition of
+/// similarity*, 1998). ic is the intrinsic information content of Seco, Veale and Hayes (ECAI 2004): ic(c) = 1 -
+/// log(hypo(c) + 1) / log(N). hypo(c) is the number of senses below c, and N the number of all senses of its part of
+/// speech, so a class with very many members says little. The script counts over the whole of WordNet, not only over
+/// the table. A sense of an adjective counts as a kind of the sense that WordNet says it is similar to.
 ///
-/// The first three meanings of each word are compared, and the best pair counts, times 0.9 for each place that a meaning is not the first.
-/// Derivation is looked for among all meanings, because WordNet orders those of the two words differently.
+/// The first three senses of each word are compared, and the best pair counts, weighted by `RANK_WEIGHTS`. Derivation
+/// is looked for among all senses, because WordNet orders those of the two words differently.
 pub(crate) fn similarity(a: &str, b: &str) -> f32 {
     if a.len() + b.len() > MAX_CACHED_PAIR_BYTES {
         return compute_similarity(a, b);
     }
-    // A line break, which no word holds, parts the two.
+    // No word contains a line break, so it separates the two.
     let (first, second) = if a <= b { (a, b) } else { (b, a) };
     let pair = format!("{first}\n{second}");
     SIMILARITY_CACHE
         .with_borrow_mut(|known| known.get_or_insert_with(pair.as_str(), || compute_similarity(first, second)))
 }
 
-/// Returns whether the common sense of `word` is a kind of that of `class`: a piano is an instrument, an instrument is
-/// no piano.
+/// Returns whether the most common sense of `word` is a kind of `class`: a piano is an instrument, but an instrument is
+/// not a piano.
 pub(crate) fn is_kind_of(word: &str, class: &str) -> bool {
     if word.len() + class.len() > MAX_CACHED_PAIR_BYTES {
         return false;
@@ -107,7 +107,7 @@ fn compute_similarity(a: &str, b: &str) -> f32 {
     best
 }
 
-/// Returns the similarity of two words of which one is derived from the other, or from its synonym.
+/// Returns the similarity of two words of which one is derived from the other, or from a synonym of it.
 fn derivation_similarity(table: &Table, of_a: &[LemmaCandidate], of_b: &[LemmaCandidate]) -> f32 {
     let of_b: Vec<u32> = of_b.iter().flat_map(|y| table.senses_as(y.lemma, y.part)).collect();
     let means = |synset: u32| of_b.iter().any(|sense| table.sense(*sense).synset == synset);

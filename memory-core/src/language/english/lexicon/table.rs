@@ -11,22 +11,22 @@ pub(super) use decode::TableError;
 
 const EMBEDDED: &[u8] = include_bytes!("wordnet.bin");
 
-/// A meaning of a lemma.
+/// A sense of a lemma.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sense {
     pub(super) synset: u32,
-    /// How often WordNet's concordance has this lemma with this meaning.
+    /// How often WordNet's concordance has this lemma with this sense.
     pub(super) count: u16,
 }
 
-/// Texts one after the other, sorted.
+/// Concatenated texts, sorted.
 #[derive(Debug, Default)]
 struct Texts {
     bytes: String,
     ends: Vec<u32>,
 }
 
-/// Lists of numbers one after the other: list `i` is `items[starts[i]..starts[i + 1]]`.
+/// Concatenated lists of numbers: list `i` is `items[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Default)]
 struct Lists {
     starts: Vec<u32>,
@@ -49,7 +49,8 @@ pub(super) struct Table {
     form_lemmas: Vec<(PartOfSpeech, u32)>,
 }
 
-/// The table of this program. A test holds that the embedded bytes are one; if they were not, every word would be unknown.
+/// Returns the embedded table. A test checks that the embedded bytes can be decoded. Otherwise every word would be
+/// unknown.
 pub(super) fn table() -> &'static Table {
     static TABLE: LazyLock<Table> = LazyLock::new(|| {
         Table::decode(EMBEDDED).unwrap_or_else(|error| {
@@ -60,7 +61,7 @@ pub(super) fn table() -> &'static Table {
     &TABLE
 }
 
-/// Compares without regard to ASCII case; an underscore is a space.
+/// Compares two words without regard to ASCII case. An underscore equals a space.
 fn compare(entry: &str, word: &str) -> std::cmp::Ordering {
     let lowered = word.bytes().map(|byte| if byte == b'_' { b' ' } else { byte.to_ascii_lowercase() });
     entry.bytes().cmp(lowered)
@@ -72,7 +73,7 @@ impl Texts {
         &self.bytes[start..self.ends[number] as usize]
     }
 
-    /// The first number whose text is not below `word`.
+    /// Returns the first number whose text is not below `word`.
     fn position(&self, word: &str) -> usize {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
@@ -95,7 +96,7 @@ impl Lists {
         }
     }
 
-    /// `pairs` of (list, item), in any order; a list keeps the order of its items.
+    /// Groups pairs of (list, item) by list. The pairs may be in any order; a list keeps the order of its items.
     fn grouped(lists: usize, pairs: &[(u32, u32)]) -> Self {
         let mut starts = vec![0_u32; lists + 1];
         for (list, _) in pairs {
@@ -116,7 +117,7 @@ impl Lists {
 }
 
 impl Table {
-    /// The number of a lemma, if the table has exactly this word (without regard to case).
+    /// Returns the number of a lemma, if the table has exactly this word (without regard to case).
     pub(super) fn find(&self, word: &str) -> Option<u32> {
         let number = self.lemmas.position(word);
         self.lemmas.equals(number, word).then_some(number as u32)
@@ -126,14 +127,15 @@ impl Table {
         self.lemmas.get(lemma as usize)
     }
 
-    /// Irregular forms that are written as `word`: the part of speech and the lemma.
+    /// Returns the irregular forms that are written as `word`: the part of speech and the lemma.
     pub(super) fn irregular<'a>(&'a self, word: &'a str) -> impl Iterator<Item = (PartOfSpeech, u32)> + 'a {
         (self.forms.position(word)..)
             .take_while(|number| self.forms.equals(*number, word))
             .map(|number| self.form_lemmas[number])
     }
 
-    /// Numbers of the senses of a lemma: nouns, verbs, adjectives, adverbs, and within those the most frequent first.
+    /// Returns the numbers of the senses of a lemma: nouns, verbs, adjectives, adverbs, and within those the most
+    /// frequent first.
     pub(super) fn senses_of(&self, lemma: u32) -> std::ops::Range<u32> {
         self.sense_starts[lemma as usize]..self.sense_starts[lemma as usize + 1]
     }
@@ -158,7 +160,7 @@ impl Table {
         PartOfSpeech::of_file(self.files[synset as usize])
     }
 
-    /// Intrinsic information content in 0..=1: 1 where nothing is below, 0 for the class of everything.
+    /// Returns the intrinsic information content in 0..=1: 1 for a synset without hyponyms, 0 for the most general one.
     pub(super) fn information(&self, synset: u32) -> f32 {
         f32::from(self.information[synset as usize]) / 255.0
     }
@@ -167,7 +169,7 @@ impl Table {
         self.parents.get(synset as usize)
     }
 
-    /// Senses with this meaning.
+    /// Returns the senses of a synset, the most frequent first.
     pub(super) fn members(&self, synset: u32) -> &[u32] {
         self.members.get(synset as usize)
     }

@@ -34,7 +34,7 @@ fn a_table_that_is_cut_short_or_changed_is_refused_with_a_reason() {
     assert!(cut.to_string().contains("make-lexicon"), "{cut}");
 }
 
-/// A table with a right checksum around `payload`.
+/// Returns a table with a valid checksum around `payload`.
 fn sealed(payload: &[u8]) -> Vec<u8> {
     let mut bytes = EMBEDDED[..12].to_vec();
     bytes.extend((payload.len() as u32).to_le_bytes());

@@ -1,4 +1,4 @@
-//! The labels of the encoders against the table: most of them must be of some class.
+//! Checks the labels of the encoders against the table: most of them must be of some class.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The 80 objects, from the catalogue of models.
+/// Returns the 80 object labels from the catalogue of models.
 fn objects() -> Vec<String> {
     let catalogue = std::fs::read_to_string(repository().join("config/models.toml")).unwrap();
     let (_, from) = catalogue.split_once("\"person\", \"bicycle\"").expect("the catalogue has the object labels");
@@ -18,7 +18,7 @@ fn objects() -> Vec<String> {
     ["person".to_owned(), "bicycle".to_owned()].into_iter().chain(rest).collect()
 }
 
-/// The labels in a file of the models, or `None` where the models are not.
+/// Returns the labels in a file of the models, or `None` without the models.
 fn labels(file: &str) -> Option<Vec<String>> {
     let path = repository().join("../shared/models").join(file);
     let Ok(text) = std::fs::read_to_string(&path) else {

@@ -95,7 +95,7 @@ impl Parser<'_> {
     fn parse_last(&self, place: usize, skipped: usize) -> Option<(usize, PhrasePiece)> {
         let (taken, count) = self.parse_count(place + skipped).unwrap_or((0, 1.0));
         let unit = TimeUnit::from_word(self.word(place + skipped + taken))?;
-        // "the last week of August" is not about now.
+        // "The last week of August" is not relative to now.
         if self.word(place + skipped + taken + 1) == "of" {
             return None;
         }
@@ -114,7 +114,7 @@ impl Parser<'_> {
             }
             ["the", "next" | "coming", _] if possible => {
                 let (taken, piece) = self.parse_next(place, 2)?;
-                // "the next day" is told from another day.
+                // "The next day" is relative to another day.
                 return (taken > 3).then_some((taken, piece));
             }
             ["within", ..] if possible => {
@@ -124,7 +124,7 @@ impl Parser<'_> {
             }
             ["in", ..] if possible => {
                 let (taken, count, unit) = self.parse_duration(place + 1)?;
-                // "in two minutes of silence", "in the session" and "in a day or so" are told from elsewhere.
+                // "In two minutes of silence" and "in two minutes into the session" are not relative to now.
                 let elsewhere = matches!(self.word(place + 1 + taken), "of" | "into");
                 return (!elsewhere).then(|| {
                     let skipped = if self.word(place + 1 + taken) == "time" { 1 } else { 0 };
@@ -151,14 +151,14 @@ impl Parser<'_> {
         Some((skipped + taken + 1, PhrasePiece::Span(span, unit.approximate_seconds() < 86_400)))
     }
 
-    /// Returns the span of a distance from now, as exact as its unit.
+    /// Returns the span around a moment at a distance from now, as exact as its unit.
     fn span_around(&self, at: &Zoned, count: f64, unit: TimeUnit) -> PhrasePiece {
         let behind = at.timestamp() <= self.now.timestamp();
         match unit {
             TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour => {
                 let mut tolerance = (duration_seconds(count, unit) * 0.5).max(duration_seconds(0.5, unit)).max(10.0);
                 if self.mode != ParserMode::Question {
-                    // A told time stays exact; a search needs a tolerance.
+                    // A stated time needs less tolerance than a search.
                     tolerance = (duration_seconds(count, unit) * 0.1).clamp(1.0, 900.0);
                 }
                 let tolerance = Duration::from_secs_f64(tolerance);
@@ -170,7 +170,7 @@ impl Parser<'_> {
                 )
             }
             TimeUnit::Day => PhrasePiece::Days(at.date(), at.date()),
-            // "In two weeks" is told as a day, "two weeks ago" is a memory.
+            // "In two weeks" means a day, "two weeks ago" is vague.
             TimeUnit::Week if !behind && count < 4.0 => PhrasePiece::Days(at.date(), at.date()),
             TimeUnit::Week | TimeUnit::Month | TimeUnit::Year => {
                 let around = (unit.approximate_seconds() / 86_400 / 2).days();

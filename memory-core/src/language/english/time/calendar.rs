@@ -29,7 +29,7 @@ pub(super) fn month_number(word: &str) -> Option<i8> {
     i8::try_from(place + 1).ok()
 }
 
-/// Returns a weekday by its name. "Mondays" is none: it names no single day.
+/// Returns a weekday by its name. "Mondays" is not one: it names no single day.
 pub(super) fn weekday_named(word: &str) -> Option<Weekday> {
     let day = match word {
         "monday" | "mon" => Weekday::Monday,
@@ -58,7 +58,7 @@ pub(super) fn first_month_of_season(word: &str) -> Option<i8> {
 /// Length of an hour in seconds.
 pub(super) const HOUR_S: i32 = 3_600;
 
-/// Length of a day in seconds, without a change of the clocks.
+/// Length of a day without a change of the clocks, in seconds.
 pub(super) const DAY_S: i32 = 24 * HOUR_S;
 
 /// Returns the start and the end of a part of a day, in seconds since midnight. The night ends on the next day.
@@ -157,8 +157,8 @@ pub(super) fn day_after(day: Date, days: i64) -> Date {
     day.checked_add(days.days()).unwrap_or(day)
 }
 
-/// Converts a civil time to a moment. A time in a gap or a fold of the clocks is read as in RFC 5545: the later one
-/// after a gap, the earlier one in a fold.
+/// Converts a civil time to a moment. As in RFC 5545, a time in a gap of the clocks becomes the later one, and a time
+/// in a fold the earlier one.
 pub(super) fn timestamp_in_zone(civil: DateTime, zone: &TimeZone) -> Timestamp {
     zone.to_ambiguous_zoned(civil).compatible().map(|zoned| zoned.timestamp().into()).unwrap_or_default()
 }

@@ -5,18 +5,18 @@ use super::calendar::{DAY_S, HOUR_S, part_of_day_seconds};
 use super::parser::{ClockHedge, LocatedPiece, Parser, ParserMode, PhrasePiece};
 use super::tokens::Separator;
 
-/// A clock time as it was told.
+/// A clock time as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClockTime {
     /// Seconds since midnight.
     pub at: i32,
-    /// `false` before noon, `true` after noon, if told.
+    /// `false` before noon, `true` after noon, if stated.
     pub half: Option<bool>,
-    /// Whether seconds are told.
+    /// Whether seconds are stated.
     pub seconds: bool,
     /// Whether it may mean twelve hours later.
     pub can_be_twelve_later: bool,
-    /// Whether it is exact to the minute, and not rounded.
+    /// Whether it is exact to the minute and not rounded.
     pub to_the_minute: bool,
     /// Whether it is written with a colon.
     pub colon: bool,
@@ -25,7 +25,7 @@ pub(super) struct ClockTime {
 }
 
 impl ClockTime {
-    /// Seconds since midnight where the half of the day is told or needs none.
+    /// Returns the seconds since midnight, by the half of the day if one is stated.
     pub fn as_told(self) -> i32 {
         match self.half {
             Some(true) if self.at < DAY_S / 2 => self.at + DAY_S / 2,
@@ -54,7 +54,7 @@ impl Parser<'_> {
             weak,
         };
         if let Some((taken, part)) = self.parse_part_of_day(place) {
-            // "Morning, all of you" and "the parents' evening" are no times of a sentence.
+            // "Morning, all of you" and "the parents' evening" are not times.
             let bare = self.mode == ParserMode::Telling && taken == 1;
             return Some(found(taken, PhrasePiece::Part(part.0, part.1), bare));
         }
@@ -104,11 +104,11 @@ impl Parser<'_> {
             ["at", ..] => 1,
             _ => 0,
         };
-        // "the morning room" and "night watch" are no times, but "Monday morning" is one.
+        // "The morning room" and "night watch" are not times, but "Monday morning" is one.
         part_of_day_seconds(self.word(place + skipped)).map(|part| (skipped + 1, part))
     }
 
-    /// Parses "9:15 to 10:45" or "3 and 4 pm" (after "between"). The flag is whether it is a time only next to a day.
+    /// Parses "9:15 to 10:45" or "3 and 4 pm" (after "between"). The flag says whether it is a time only next to a day.
     fn parse_clock_range(&self, place: usize, led: bool) -> Option<(usize, ClockTime, ClockTime, bool)> {
         let (taken, from, precise) = self.parse_clock(place)?;
         let to_place = place + taken;
@@ -122,7 +122,7 @@ impl Parser<'_> {
         let (more, to, to_precise) = self.parse_clock(to_place + joins)?;
         let spoken = led && self.mode != ParserMode::Question && self.cannot_be_counted(to_place + joins + more);
         let weak = !precise && !to_precise && !spoken;
-        // A number in front of a dash or "to" may be anything: "7 to 10 pm" needs a colon, a half or a lead.
+        // A number before a dash or "to" is ambiguous: "7 to 10 pm" needs a colon, a half or a lead.
         if !led && !precise && (dashed || !to_precise) && from.half.or(to.half).is_none() {
             return None;
         }
@@ -189,7 +189,7 @@ impl Parser<'_> {
         }
         let colon = word.contains(':');
         let (whole, dotted) = match word.split_once('.') {
-            // Fractions of a second are left out; 15.30 is a time, 3.5 is none.
+            // Fractions of a second are dropped. 15.30 is a time, 3.5 is not.
             Some((whole, _)) if colon => (whole, false),
             Some((hour, minute)) if hour.len() <= 2 && minute.len() == 2 => (word, !hour.is_empty()),
             Some(_) => return None,
@@ -211,7 +211,7 @@ impl Parser<'_> {
             return None;
         }
         let zero = whole.starts_with('0');
-        // In a sentence told, "the lesson is at 3:30" is rarely meant in the night.
+        // A statement such as "the lesson is at 3:30" rarely means the night.
         let twelve = if colon || dotted {
             self.mode == ParserMode::Telling && !zero && (1..=5).contains(&hour)
         } else {
@@ -227,7 +227,7 @@ impl Parser<'_> {
             colon,
             named: false,
         };
-        // A bare number beyond twelve is a time only with more.
+        // A bare number beyond twelve needs a word such as "h" after it.
         let plain = !colon && !dotted;
         if plain && hour > 12 && self.parse_half_of_day(place + 1).0 == 0 {
             return None;

@@ -124,7 +124,7 @@ impl PhrasePieces {
             if self.relation != TimeRelation::At {
                 return None;
             }
-            // "at ten until Friday" are two times.
+            // "At ten until Friday" has two times.
             if self.day.is_some() && next.day.is_some()
                 || self.clock.is_some() && next.clock.is_none() && self.clock_relation != TimeRelation::At
             {
@@ -200,7 +200,7 @@ impl Parser<'_> {
         groups
     }
 
-    /// Returns whether a later date determines a phrase, which then is not relative to now: "the week before 7 May",
+    /// Returns whether a later date determines a phrase. Such a phrase is not relative to now: "the week before 7 May",
     /// "the last week of August".
     fn depends_on_next(&self, found: &LocatedPiece, next: Option<&LocatedPiece>) -> bool {
         let Some(next) = next.filter(|next| {

@@ -67,7 +67,7 @@ impl Parser<'_> {
             match parts(mark)?.as_slice() {
                 [first, second, year @ 1970..2100] => full(*year, small(*second)?, small(*first)?)
                     .or_else(|| full(*year, small(*first)?, small(*second)?).filter(|_| mark == '/'))?,
-                // A fraction or a number looks alike: only where a date is expected.
+                // A fraction or a number looks the same, so this needs a place where a date is expected.
                 [day, month @ 1..=12] if word != "24/7" && self.expects_date(place, mark) => {
                     let (month, day) = (small(*month)?, small(*day)?);
                     Date::new(2024, month, day).ok()?;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Some((1, PhrasePiece::Date(date)))
     }
 
-    /// Returns whether two numbers with a mark between them can be a day and a month here.
+    /// Returns whether two numbers with a separator can be a day and a month here.
     fn expects_date(&self, place: usize, mark: char) -> bool {
         let parted = self.word(place).len() >= if mark == '.' { 5 } else { 3 };
         let before = self.word_before(place);
@@ -98,7 +98,7 @@ impl Parser<'_> {
             _ if self.gap(at) == Separator::Dash => {}
             _ => return None,
         }
-        // "on 3 and 5 March" are two days.
+        // "On 3 and 5 March" names two days.
         if skipped == 0 && self.word(at - 1) == "and" {
             return None;
         }
@@ -142,7 +142,7 @@ impl Parser<'_> {
             ));
         }
         let (taken, year) = self.parse_year(place + 1);
-        // "may" and "march" are verbs, too.
+        // "May" and "march" are also verbs.
         let named = year.is_some()
             || !matches!(word, "may" | "march" | "mar" | "sep" | "dec" | "jan")
             || matches!(self.word_before(place), "in" | "during" | "since" | "of" | "until" | "by" | "last" | "next");
@@ -168,7 +168,7 @@ impl Parser<'_> {
         Some((1, PhrasePiece::Periods(vec![(first, first.last_of_year())])))
     }
 
-    /// Parses "on Monday", "last Monday" or "Monday". The flag is whether it is a time only next to another piece.
+    /// Parses "on Monday", "last Monday" or "Monday". The flag says whether it is a time only next to another piece.
     fn parse_weekday(&self, place: usize) -> Option<(usize, PhrasePiece, bool)> {
         let [first, second, third] = self.words::<3>(place);
         let (mut taken, which) = match (first, second) {
@@ -186,7 +186,7 @@ impl Parser<'_> {
         let day = weekday_named(name)?;
         let led =
             taken > 0 || matches!(self.word_before(place), "since" | "until" | "till" | "by" | "before" | "after");
-        // "sat" and "sun" are words, too.
+        // "Sat" and "sun" are also words.
         let weak = matches!(name, "sat" | "sun" | "wed" | "mon") && !(led && first == "on" && third != "to");
         taken += 1;
         // "Monday's meeting".
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Some((taken, PhrasePiece::Weekday(day, which), weak))
     }
 
-    /// Parses "on the 25th" or "the twenty-fifth". The flag is whether it is a time only next to a weekday.
+    /// Parses "on the 25th" or "the twenty-fifth". The flag says whether it is a time only next to a weekday.
     fn parse_day_alone(&self, place: usize) -> Option<(usize, i8, bool)> {
         let on = usize::from(self.word(place) == "on");
         let the = usize::from(self.word(place + on) == "the");
@@ -209,7 +209,7 @@ impl Parser<'_> {
         let taken = on + the + taken;
         let before = self.word_before(place);
         let led = on == 1 || matches!(before, "since" | "until" | "till" | "by" | "before" | "after" | "to" | "for");
-        // "on the second floor" and "the third man" count things.
+        // "On the second floor" and "the third man" count things.
         let of_a_month = matches!(self.words(place + taken), ["of", "this" | "last" | "next", "month"]);
         if !of_a_month && !self.cannot_be_counted(place + taken) && weekday_named(before).is_none() {
             return None;
@@ -242,7 +242,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns whether a number before this word counts things, and is no year.
+/// Returns whether the number before this word counts things and is not a year.
 fn is_counted_noun(word: &str) -> bool {
     matches!(
         word,

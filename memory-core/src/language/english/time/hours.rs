@@ -125,11 +125,11 @@ impl Parser<'_> {
         }
         let now = self.now_at();
         let is_ahead = |at: i32| moment_at(self.today(), at, &self.zone) > now;
-        // Of two hours the likelier one, unless the tense excludes it and not the other.
+        // The more likely of two hours is taken, unless the tense excludes only that one.
         if clock.can_be_twelve_later && part.is_none() {
             let other = if at >= DAY_S / 2 { at - DAY_S / 2 } else { at + DAY_S / 2 };
             let wants_ahead = self.looks_ahead();
-            // "It is half past five": somebody says what time it is.
+            // "It is half past five" states the current time.
             let close = |at: i32| {
                 let told = moment_at(self.today(), at, &self.zone);
                 told.max(now).since(told.min(now)) <= MAX_CURRENT_TIME_ERROR
@@ -154,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the day of a clock time without one.
+    /// Returns the day of a clock time without a date.
     fn day_for_clock(&self, at: i32, relation: TimeRelation) -> Date {
         let from = if matches!(relation, TimeRelation::Before | TimeRelation::Until) { 0 } else { at };
         let rounded =
@@ -190,7 +190,7 @@ impl Parser<'_> {
         if !clock.can_be_twelve_later {
             return told;
         }
-        // Nobody makes an appointment at two in the night: 1 to 6 is the afternoon, twelve is noon.
+        // Appointments are rarely at night, so 1 to 6 is in the afternoon and twelve is noon.
         let evening = self.is_about_evening() && (6 * HOUR_S..12 * HOUR_S).contains(&told);
         let early = self.is_about_early_morning() && (4 * HOUR_S..7 * HOUR_S).contains(&told);
         let afternoon = (HOUR_S..7 * HOUR_S).contains(&told) && !early;

@@ -1,13 +1,13 @@
 //! Parses times as people write them: "yesterday evening", "ten minutes ago", "on 7 May 2023", "Saturday the fourteenth
 //! at six".
 //!
-//! Three kinds of text hold times. The times of a question bound a search or lift what lies near them
-//! ([`time_phrases`]). The times of a sentence say when something is or was, seen from the moment at which the sentence
-//! was told ([`told_times`]). An option or a value may be times and nothing else ([`whole_times_told`]).
+//! Three kinds of text contain times. The times of a question bound a search or boost events near them
+//! ([`time_phrases`]). The times of a sentence say when something is or was, relative to the moment of the statement
+//! ([`told_times`]). An option or a value may consist of times only ([`whole_times_told`]).
 //!
-//! A text becomes words (`tokens`), words become pieces (`parser`, with `clock`, `spoken`, `date`, `relative`, `ago` and
-//! `session`), pieces that belong together become a phrase (`combine`), and a phrase becomes spans (`resolve`, with
-//! `days`, `hours` and `ranges`).
+//! A text is split into words (`tokens`). Words form pieces (`parser`, with `clock`, `spoken`, `date`, `relative`,
+//! `ago` and `session`). Pieces that belong together form a phrase (`combine`). A phrase is resolved to spans
+//! (`resolve`, with `days`, `hours` and `ranges`).
 
 mod ago;
 mod calendar;
@@ -47,8 +47,8 @@ use told::{told_times, whole_times};
 
 use parser::{Parser, ParserMode};
 
-/// The tense of the clause that holds a time. It decides in which direction a weekday, a date without a year or a clock
-/// time without a day is looked for.
+/// The tense of the clause that contains a time. It gives the direction in which to look for a weekday, a date without
+/// a year or a clock time without a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Tense {
     Past,
@@ -86,9 +86,9 @@ pub(crate) struct TimePhrase {
     pub bounds: bool,
     /// Whether it is relative to the capture session.
     pub of_session: bool,
-    /// Whether a day or a longer period is told.
+    /// Whether a day or a longer period is stated.
     pub has_date: bool,
-    /// Whether a clock time or a part of the day is told.
+    /// Whether a clock time or a part of the day is stated.
     pub has_clock: bool,
     /// How it bounds the event.
     pub relation: TimeRelation,
@@ -96,8 +96,8 @@ pub(crate) struct TimePhrase {
 
 /// Returns the time phrases of a question, in order. `session` is the capture session that "the session" means.
 ///
-/// A phrase of a question about the future lies ahead of `now`: it bounds the times that were told (see [`told_times`]),
-/// not the time of the telling.
+/// In a question about the future, a phrase lies ahead of `now`. It bounds the stated times (see [`told_times`]), not
+/// the time of the statement.
 pub(crate) fn time_phrases(text: &str, now: &Zoned, session: Option<TimeSpan>, tense: Tense) -> Vec<TimePhrase> {
     Parser::new(text, now, session, tense, ParserMode::Question).resolve_all()
 }

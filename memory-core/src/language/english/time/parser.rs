@@ -10,7 +10,7 @@ use super::tokens::{Separator, TimeToken, tokenise};
 use super::{Tense, TimeRelation};
 use crate::{TimeSpan, Timestamp};
 
-/// Maximum number of pieces of a text. A text with more is no question, and parsing must stay cheap.
+/// Maximum number of pieces of a text. A text with more is not a question, and parsing must stay cheap.
 const MAX_PIECES: usize = 96;
 
 /// The kind of text that is parsed.
@@ -18,13 +18,13 @@ const MAX_PIECES: usize = 96;
 pub(super) enum ParserMode {
     /// A question. Its times bound a search, so a rounded time includes a tolerance.
     Question,
-    /// A sentence of an event, relative to the moment of its telling.
+    /// A sentence of an event, relative to the moment of the statement.
     Telling,
     /// A text that consists of times only.
     Value,
 }
 
-/// Which of the weekdays with a name is meant.
+/// The word that selects one of the weekdays with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WeekdayModifier {
     /// "Monday".
@@ -37,7 +37,7 @@ pub(super) enum WeekdayModifier {
     Next,
 }
 
-/// A date with the parts that are told.
+/// A date with the parts that are stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PartialDate {
     pub year: Option<i16>,
@@ -176,7 +176,7 @@ impl<'a> Parser<'a> {
         // "every Monday" names no single day.
         let before = self.word_before(place);
         let repeated = matches!(before, "every" | "each") || matches!(self.word(place), "every" | "each");
-        // "on Friday instead of Tuesday", "Friday, not Tuesday": the latter is no time of what is told.
+        // In "on Friday instead of Tuesday" and "Friday, not Tuesday", Tuesday is not a time of the event.
         let instead = before == "of" && place > 1 && self.word(place - 2) == "instead";
         let denied = self.mode == ParserMode::Telling
             && found.relation == TimeRelation::At
@@ -226,13 +226,13 @@ impl<'a> Parser<'a> {
             return None;
         }
         let (mut relation, mut to) = (relation, inner.to);
-        // "Before or after nine?" bounds nothing.
+        // "Before or after nine?" sets no bound.
         if self.word_before(place) == "or" && place > 1 && matches!(self.word(place - 2), "before" | "after" | "until")
         {
             return Some(LocatedPiece { from: place, to, weak: true, ..inner });
         }
         if self.word(place) == "from" {
-            // "from Monday on" is since Monday; "from Monday" alone is Monday.
+            // "From Monday on" means since Monday; "from Monday" alone means Monday.
             match self.words::<2>(inner.to) {
                 ["on" | "onwards" | "onward", next]
                     if next.is_empty() || self.gap(inner.to + 1) != Separator::Space =>
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words that may follow a time given by a number, and that no number counts. Sorted.
+/// Words that may follow a time given by a number, but that a number cannot count. Sorted.
 const WORDS_AFTER_TIME_NUMBER: [&str; 71] = [
     "a",
     "about",

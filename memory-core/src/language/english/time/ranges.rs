@@ -71,7 +71,7 @@ impl Parser<'_> {
                 && group.relation == TimeRelation::At
                 && !matches!(group.clock, Some(PhraseClock::Range(..)))
         };
-        // "until" in front of the second one belongs to it.
+        // "Until" in front of the second time belongs to it.
         let until = first.to == second.from && second.relation == TimeRelation::Until;
         let alike = first.clock.is_some() == second.clock.is_some();
         let lead = self.word_before(first.from);
@@ -89,7 +89,7 @@ impl Parser<'_> {
         let dated = first.clock.is_some() && first.day.is_some();
         let second_plain =
             plain(&PhrasePieces { relation: if until { TimeRelation::At } else { second.relation }, ..second.clone() });
-        // What was moved from Tuesday to Friday does not last from the one to the other.
+        // A move from Tuesday to Friday does not last from Tuesday to Friday.
         let moved = (1..8).filter_map(|back| first.from.checked_sub(back)).any(|place| {
             matches!(self.word(place), "moved" | "postponed" | "shifted" | "rescheduled" | "delayed" | "changed")
         }) && first.clock.is_none();

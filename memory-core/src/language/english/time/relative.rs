@@ -30,7 +30,7 @@ impl Parser<'_> {
             ["earlier", "today", ..] => Some((2, PhrasePiece::Span(self.span_so_far_today(), false))),
             ["later", "today" | "tonight", ..] => Some((2, PhrasePiece::Span(self.span_of_rest_of_today(), false))),
             ["tonight", ..] => hours(1, 0, 17, 29),
-            // Before five in the morning the night is still going on: the one before it is meant all the same.
+            // Before five in the morning, this is the night that is still going on.
             ["last", "night", ..] => hours(2, -1, 18, 29),
             ["later", "this", part, _] => self.part_of_relative_day(part, 0).map(|piece| (3, piece)),
             ["this", part, ..] => self.part_of_relative_day(part, 0).map(|piece| (2, piece)),
@@ -66,7 +66,7 @@ impl Parser<'_> {
             ["next", ..] => (1, -1),
             ["the", "coming" | "following", _] => (2, -1),
             ["the", "weekend", _] if self.word_before(place) != "of" => {
-                // The one at hand or, by the tense, the next one before or after it.
+                // The weekend of this week; in the past tense and before Saturday, the previous one.
                 let saturday = day_after(
                     monday,
                     if self.tense == Tense::Past && self.day(0) < day_after(monday, 5) { -2 } else { 5 },
@@ -99,7 +99,7 @@ impl Parser<'_> {
         Some((skipped + 1, piece))
     }
 
-    /// Returns the season of this year, or the last or next one of its name.
+    /// Returns the season of this year, or the previous or next one with its name.
     fn season_piece(&self, first_month: i8, steps: i64) -> Option<PhrasePiece> {
         let today = self.today();
         let shift = |date: Date, by: jiff::Span| date.checked_add(by).unwrap_or(date);

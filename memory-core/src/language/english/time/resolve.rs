@@ -38,7 +38,7 @@ impl Parser<'_> {
                 Some(self.exact_phrase(group, span, span, true, true))
             }
             (Some(day), None, None) => self.resolve_day(group, day),
-            // A part of the day with no day ("in the morning") may be any day's.
+            // In a question, a part of the day without a day ("in the morning") may be on any day.
             (None, Some(part), None) if self.mode != ParserMode::Question => {
                 let span = span_between_seconds(self.day_by_tense(part.0, part.1), part.0, part.1, &self.zone);
                 Some(self.exact_phrase(group, span, span, false, true))
@@ -56,7 +56,7 @@ impl Parser<'_> {
             }
             PhrasePeriod::Days(first, last) => span_of_days(*first, *last, &self.zone),
             PhrasePeriod::DateRange(first, last) => {
-                // The end may lie ahead where the begin does not, so the begin is that before the end.
+                // The start could resolve to another year than the end, so it takes the year and month of the end.
                 let last = *self.candidate_dates(*last, None).first()?;
                 let first = Date::new(last.year(), last.month(), first.day).ok()?;
                 let span = span_of_days(first, last, &self.zone);
@@ -87,7 +87,7 @@ impl Parser<'_> {
         if matches!(group.relation, TimeRelation::Since | TimeRelation::After) {
             return Some(phrase);
         }
-        // The day of the event and the day of the telling lie apart in a conversation, so a date excludes nothing.
+        // A conversation about an event may be on another day, so a date excludes nothing.
         let mut spans = phrase.spans.clone();
         for date in &dates {
             for (around, weight) in DATE_BOOSTS {

@@ -8,8 +8,8 @@ use jiff::civil::Date;
 use super::calendar::day_after;
 use crate::{TimeSpan, Timestamp};
 
-/// Returns a moment as a person would say it: with the day where it is not today, and with the distance from now where
-/// that is short.
+/// Returns a moment as a person would say it: with the day if it is not today, and with the distance from now if that
+/// is short.
 pub(crate) fn say_moment(at: Timestamp, now: &Zoned) -> String {
     let there = at.to_jiff().to_zoned(now.time_zone().clone());
     let now_at = Timestamp::from(now.timestamp());
@@ -79,13 +79,13 @@ pub(crate) fn say_exact_moment(at: Timestamp, now: &Zoned) -> String {
 }
 
 /// Returns a span by the clock: "from 14:34:08 to 14:34:18 on 22 June 2024", "at 19:04 on 17 June 2024". Seconds are
-/// told where the span does not begin and end with a minute.
+/// omitted if the span consists of whole minutes.
 pub(crate) fn say_clock_range(span: TimeSpan, now: &Zoned) -> String {
     let zone = now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let minute = 60_000_000;
     let begins = span.start.as_micros().rem_euclid(minute) == 0;
-    // A span of whole minutes ends with the last moment of one, or with the first of the next.
+    // A span of whole minutes ends with the last moment of a minute, or with the first of the next.
     let closes = span.end.as_micros().rem_euclid(minute) == minute - 1;
     let whole = begins && (closes || span.end.as_micros().rem_euclid(minute) == 0) && span.start != span.end;
     let (start, end) = (zoned(span.start), zoned(span.end));
@@ -152,7 +152,7 @@ fn part_of_day_name(start: &Zoned, long: Duration) -> Option<&'static str> {
 /// Returns a length of time in its two largest units: "30 minutes", "1 hour 20 minutes", "45 seconds".
 pub(crate) fn say_length(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
-    // Seconds say nothing beside hours, and minutes nothing beside days.
+    // Seconds do not matter beside hours, nor minutes beside days.
     let step = if seconds < 600.0 {
         1.0
     } else if seconds < 86_400.0 {

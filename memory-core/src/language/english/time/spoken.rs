@@ -78,7 +78,7 @@ impl Parser<'_> {
             "before" if sure => hour - minutes * 60,
             _ => return None,
         };
-        // "five to seven" may be a range, "five past seven" cannot; "three of seven" is a share.
+        // "Five to seven" may be a range, "five past seven" cannot. "Three of seven" is a share.
         let divisible = minutes % 5 == 0;
         let past = self.word(place + taken) == "past";
         if !sure && (!divisible && !past || self.word(place + taken) == "of") {

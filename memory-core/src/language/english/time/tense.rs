@@ -7,15 +7,15 @@ use super::tokens::{TimeToken, tokenise};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::tag::UNMARKED_PASTS;
 
-/// Returns the tense of a sentence or a question: of the first verb that tells one.
+/// Returns the tense of a sentence or a question: that of the first verb that shows one.
 ///
-/// "will", "is going to", "due", "does … leave" and "is on Tuesday" look ahead; "did", "was", "has moved" and "went"
-/// look back. What is booked or moved to a time lies ahead, although it was booked before.
+/// "will", "is going to", "due", "does … leave" and "is on Tuesday" refer to the future; "did", "was", "has moved" and
+/// "went" refer to the past. What is booked or moved to a time is in the future, although the booking is in the past.
 pub(crate) fn tense_of(text: &str) -> Tense {
     read_tense(&tokenise(text)).unwrap_or(Tense::Present)
 }
 
-/// The tense that some words tell; `None` if they hold no verb that tells one.
+/// Returns the tense of some words; `None` if no verb shows one.
 pub(super) fn read_tense(tokens: &[TimeToken]) -> Option<Tense> {
     let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
     if is_arranged(&words) {
@@ -126,8 +126,8 @@ impl TenseCursor<'_> {
     }
 }
 
-/// Returns whether a word is a verb's base form and not also its past: "I leave on Friday", and not "I put it there on
-/// Friday".
+/// Returns whether a word is the base form of a verb and not also its past: "I leave on Friday", but not "I put it
+/// there on Friday".
 fn is_base_form(word: &str) -> bool {
     lexicon::lemma(word, PartOfSpeech::Verb) == Some(word) && !UNMARKED_PASTS.contains(&word)
 }
@@ -165,7 +165,7 @@ pub(super) fn names_planned_time(tokens: &[TimeToken]) -> bool {
     })
 }
 
-/// Returns whether a past deed concerns a future time: "was moved to Thursday", "I booked a table for Friday".
+/// Returns whether a past action concerns a future time: "was moved to Thursday", "I booked a table for Friday".
 fn is_arranged(words: &[&str]) -> bool {
     let to = |word: &str| match word {
         "moved" | "shifted" | "planned" | "arranged" | "promised" | "booked" | "reserved" | "invited" => Some(false),
@@ -191,7 +191,7 @@ fn is_arranged(words: &[&str]) -> bool {
         |word: &str| word.ends_with("th") || matches!(word, "first" | "second" | "third" | "twenty" | "thirty");
     (place..words.len()).any(|at| {
         let word = |offset: usize| words.get(at + offset).copied().unwrap_or_default();
-        // What was moved on Monday lies behind, what is expected on Monday ahead.
+        // "Moved on Monday" is in the past, "expected on Monday" is in the future.
         let led = matches!(word(0), "to" | "for" | "until" | "till") || also_on && word(0) == "on";
         let day = is_day(word(1)) || word(1) == "the" && is_ordinal(word(2));
         led && (day || matches!(word(1), "next" | "tomorrow" | "tonight"))

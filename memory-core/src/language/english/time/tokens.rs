@@ -73,7 +73,7 @@ fn starts_date(word: &[u8]) -> bool {
 
 fn push(tokens: &mut Vec<TimeToken>, text: &str, start: usize, end: usize) {
     let between = tokens.last().map_or("", |last| &text[last.end..start]);
-    // "a.m.", "p.m.", "Mon." and "Sept." end no sentence; "You did." does before a capital letter.
+    // "a.m.", "p.m.", "Mon." and "Sept." do not end a sentence. "You did." does before a capital letter.
     let begins = text[start..end].starts_with(char::is_uppercase);
     let is_short = |word: &str| {
         word.len() == 1

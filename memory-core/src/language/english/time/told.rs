@@ -1,4 +1,4 @@
-//! Extracts the times that a sentence tells, and parses texts that consist of times only.
+//! Extracts the times that a sentence states, and parses texts that consist of times only.
 
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ pub(crate) struct ToldTime {
     pub range: Range<usize>,
     /// The named time: a moment, a minute, a part of a day, a day or longer. Its relation is not applied.
     pub span: TimeSpan,
-    /// Whether a day or a longer period is told.
+    /// Whether a day or a longer period is stated.
     pub has_date: bool,
-    /// Whether a clock time or a part of the day is told.
+    /// Whether a clock time or a part of the day is stated.
     pub has_clock: bool,
     /// How it bounds the event.
     pub relation: TimeRelation,
@@ -28,20 +28,20 @@ pub(crate) struct ToldTime {
 /// A time that is a whole text, or an item of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WholeTime {
-    /// What it means. Its relation is applied: "before noon" begins with the day.
+    /// The meaning, with the relation applied: "before noon" begins with the day.
     pub span: TimeSpan,
-    /// Whether a day or a longer period is told, of this one or of its neighbour in the list.
+    /// Whether a day or a longer period is stated, for this time or for its neighbour in the list.
     pub has_date: bool,
-    /// Whether a clock time or a part of the day is told.
+    /// Whether a clock time or a part of the day is stated.
     pub has_clock: bool,
-    /// How it bounds what is told of it.
+    /// How it bounds the event.
     pub relation: TimeRelation,
 }
 
-/// Returns the times told in a sentence, in order, seen from the moment at which it was told.
+/// Returns the times stated in a sentence, in order, relative to the moment of the statement.
 ///
-/// An hour told without a half of the day is the likelier waking hour, and the one in which such a thing takes place: "at
-/// six" is the afternoon, "at seven" the morning, and of a concert the evening.
+/// An hour without a half of the day is the more likely waking hour, and the usual one for such an event. "At six" is
+/// in the afternoon, "at seven" in the morning, and for a concert in the evening.
 pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<ToldTime> {
     let phrases = Parser::new(sentence, told_at, None, tense, ParserMode::Telling).resolve_all();
     let told = phrases.into_iter().map(|phrase| ToldTime {
@@ -54,7 +54,7 @@ pub(crate) fn told_times(sentence: &str, told_at: &Zoned, tense: Tense) -> Vec<T
     told.collect()
 }
 
-/// Returns the times told in a text, each read in the tense of its own clause: "She cannot come tomorrow, she will be here
+/// Returns the times stated in a text, each in the tense of its own clause: "She cannot come tomorrow, she will be here
 /// on Thursday. She phoned on Monday." A clause without a verb has the tense of the clause before it.
 pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime> {
     let clauses = clause_tenses(text);
@@ -73,8 +73,8 @@ pub(crate) fn told_times_by_clause(text: &str, told_at: &Zoned) -> Vec<ToldTime>
     told
 }
 
-/// Returns the first byte and the tense of each clause. A clause without a verb has the tense of the one before it, or is yet to
-/// come after an announcement.
+/// Returns the start byte and the tense of each clause. A clause without a verb has the tense of the clause before it;
+/// after an announcement, it is in the future.
 fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
     let tokens = tokenise(text);
     let begins = |place: usize| {
@@ -93,7 +93,7 @@ fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
         }
         let clause = &tokens[first..place];
         let told = read_tense(clause);
-        // "The concert has been moved. Sunday at four.": what has just changed is followed by what is to come.
+        // "The concert has been moved. Sunday at four.": the time after an announced change is in the future.
         let ahead = announced && told.is_none() && clause[0].gap == Separator::Stop && names_planned_time(clause);
         before = if ahead { Some(Tense::Future) } else { told.or(before) };
         announced = if told.is_some() { announces_change(clause) } else { announced };
@@ -103,14 +103,14 @@ fn clause_tenses(text: &str) -> Vec<(usize, Tense)> {
     clauses
 }
 
-/// Returns the spans of a text that is a time or a list of times and nothing else; `None` if it is something else.
+/// Returns the spans of a text that is a time or a list of times; `None` for any other text.
 #[cfg(test)]
 pub(crate) fn whole_times(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<TimeSpan>> {
     let times = whole_times_told(text, now, tense)?;
     Some(times.into_iter().map(|time| time.span).collect())
 }
 
-/// Returns the spans of a text that is a time or a list of times and nothing else, with what is told of each; `None` if it is something else.
+/// Returns the times of a text that is a time or a list of times; `None` for any other text.
 pub(crate) fn whole_times_told(text: &str, now: &Zoned, tense: Tense) -> Option<Vec<WholeTime>> {
     let phrases = Parser::new(text, now, None, tense, ParserMode::Value).resolve_all();
     let mut from = 0;

@@ -1,14 +1,18 @@
-//! How the table is read from its file.
+//! Decodes the table from its file.
 //!
-//! The file `wordnet.bin` is made by `memory-core/scripts/make-lexicon`. All numbers are little-endian; "varint" is LEB128.
+//! The file `wordnet.bin` is made by `memory-core/scripts/make-lexicon`. All numbers are little-endian; "varint" is
+//! LEB128.
 //!
 //! ```text
 //! "ENGRMLEX", version u32, length of the payload u32, CRC-32 of the payload u32, then the payload:
-//! lemmas       varint count; each: bytes shared with the one before (u8), bytes that follow (u8), those bytes. Sorted.
-//! senses       for each lemma: varint count; each: varint (next synset number - synset number; 0 = the next), varint tag count
-//! synsets      varint count; each: lexicographer file (6 bits) and min(parents, 3) (2 bits), information content (u8, 255 = 1.0),
-//!              varint count if there are 3 parents or more, each parent as varint
-//! opposites    varint count; each: varint first sense - first sense before, varint second sense - first sense
+//! lemmas       varint count; each: number of bytes shared with the previous lemma (u8), number of further bytes (u8),
+//!              those bytes. Sorted.
+//! senses       for each lemma: varint count; each: varint (next synset number - synset number; 0 = the next),
+//!              varint tag count
+//! synsets      varint count; each: lexicographer file (6 bits) and min(parents, 3) (2 bits), information content
+//!              (u8, 255 = 1.0), varint count if there are 3 parents or more, each parent as varint
+//! opposites    varint count; each: varint first sense - previous first sense,
+//!              varint second sense - previous second sense
 //! derivations  as the opposites
 //! irregular    varint count; each: form as a lemma is, part of speech (u8), varint lemma. Sorted.
 //! ```
@@ -21,7 +25,7 @@ const MAGIC: &[u8; 8] = b"ENGRMLEX";
 const VERSION: u32 = 1;
 const HEADER: usize = 20;
 
-/// Why the bytes are no table of this version.
+/// Reason why the bytes are not a table of this version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TableError {
     #[error("the lexical table does not begin with its mark; make it anew with memory-core/scripts/make-lexicon")]
@@ -41,7 +45,7 @@ pub(crate) enum TableError {
 }
 
 impl Table {
-    /// Reads a table; every number in it is checked here, so that no look-up can fail later.
+    /// Decodes a table. Every number in it is checked here, so that no look-up can fail later.
     pub(in crate::language::english::lexicon) fn decode(bytes: &[u8]) -> Result<Self, TableError> {
         let header = bytes.first_chunk::<HEADER>().ok_or(TableError::NoTable)?;
         let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -90,7 +94,7 @@ impl TableReader<'_> {
         Err(self.inconsistent())
     }
 
-    /// A count of things of at least one byte each.
+    /// Reads a count of items of at least one byte each.
     fn count(&mut self) -> Result<usize, TableError> {
         let count = self.varint()? as usize;
         if count > self.bytes.len() { Err(self.inconsistent()) } else { Ok(count) }
@@ -100,7 +104,7 @@ impl TableReader<'_> {
         if (value as usize) < limit { Ok(value) } else { Err(self.inconsistent()) }
     }
 
-    /// Appends a text that is given by what it adds to the one before.
+    /// Reads a text, which is stored as its difference from the previous text.
     fn text(&mut self, texts: &mut Texts) -> Result<(), TableError> {
         let (shared, added) = (usize::from(self.byte()?), usize::from(self.byte()?));
         let start = texts.ends.len().checked_sub(1).map_or(0, |last| texts.bytes.len() - texts.get(last).len());
@@ -122,7 +126,7 @@ impl TableReader<'_> {
         let mut pairs = Vec::with_capacity(count * 2);
         let mut first = 0_u32;
         for _ in 0..count {
-            // A varint has 28 bits, and a sense's number is below the length of the file: no sum overflows.
+            // A varint has 28 bits, and the number of a sense is below the length of the file, so no sum overflows.
             let step = self.varint()?;
             first = self.below(first + step, senses)?;
             let step = self.varint()?;

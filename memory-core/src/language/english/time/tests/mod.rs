@@ -26,7 +26,7 @@ fn to_the_second(span: TimeSpan) -> String {
     format!("{}..{}", zoned(span.start), zoned(span.end))
 }
 
-/// A moment of the tests' zone.
+/// Returns a moment in the tests' zone.
 fn at(text: &str) -> Timestamp {
     text.parse::<jiff::civil::DateTime>().unwrap().to_zoned(now().time_zone().clone()).unwrap().timestamp().into()
 }

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::Timestamp;
 
-/// The first phrase of a question at `now`, as `begin..end` in the zone.
+/// Returns the first phrase that bounds a question at `now`, as `begin..end` in the zone.
 fn bound_at(question: &str, now: &Zoned) -> Option<String> {
     let phrases = time_phrases(question, now, None, Tense::Past);
     let phrase = phrases.iter().find(|phrase| phrase.bounds)?;
@@ -160,10 +160,10 @@ fn a_day_on_which_the_clocks_change_has_its_own_length() {
     };
     assert_eq!(hours(&spring).round() as i64, 23);
     assert_eq!(hours(&autumn).round() as i64, 25);
-    // "An hour ago" is an hour of real time, whatever the clocks did meanwhile.
+    // "An hour ago" is an hour of real time, even if the clocks changed meanwhile.
     let after = date(2026, 3, 29).at(3, 10, 0, 0).to_zoned(TimeZone::get("Europe/Berlin").unwrap()).unwrap();
     assert_eq!(bound_at("Who was here an hour ago?", &after).as_deref(), Some("03-29 00:40..03-29 01:40"));
-    // Half past two does not exist that day: it is read as the same distance after the gap.
+    // Half past two does not exist on that day. It becomes the same distance after the gap.
     assert_eq!(bound_at("Who was here at 2:30 today?", &spring).as_deref(), Some("03-29 03:20..03-29 03:40"));
 }
 
@@ -174,7 +174,7 @@ fn the_question_without_its_bounds_keeps_the_rest() {
     assert_eq!(without_bounds(question, &phrases), "What did Anna say   about the mug on 7 May 2023?");
 }
 
-/// The first phrase of a question in the tense that it tells, to the second.
+/// Returns the first phrase of a question in the question's own tense, to the second.
 fn span(question: &str) -> Option<String> {
     let phrases = time_phrases(question, &now(), None, tense_of(question));
     phrases.first().map(|phrase| to_the_second(phrase.spans[0].0))

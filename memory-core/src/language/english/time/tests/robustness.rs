@@ -1,4 +1,4 @@
-//! Text of any kind.
+//! Arbitrary text.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ const WORDS: [&str; 74] = [
     "summer",
 ];
 
-/// Reads a text in each way there is; the phrases must lie in it, in order.
+/// Parses a text in every tense and mode. The phrases must lie in the text, in order.
 fn read(text: &str, now: &Zoned) -> Result<(), TestCaseError> {
     let session = TimeSpan::new(at("2026-05-20T10:00:00"), at("2026-05-20T10:05:00"));
     for tense in [Tense::Past, Tense::Present, Tense::Future] {
@@ -171,7 +171,7 @@ fn of_a_long_text_a_bounded_number_of_phrases_is_read() {
     }
 }
 
-/// A target of fuzzing.
+/// Fuzz target.
 #[test]
 fn fuzz_time_words() {
     fuzzing::fuzz("time words", 1_500, |random| {

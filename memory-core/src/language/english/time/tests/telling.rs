@@ -1,4 +1,4 @@
-//! Times told in sentences, and options that are times.
+//! Times stated in sentences, and options that are times.
 
 use super::*;
 
