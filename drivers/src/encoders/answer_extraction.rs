@@ -6,7 +6,7 @@ use std::path::Path;
 use memory_core::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PortError};
 use ndarray::{Array2, ArrayD, ArrayView1, ArrayView2, Axis, Ix2, Ix3, s};
 use parking_lot::{Mutex, MutexGuard};
-use tokenizers::Tokenizer;
+use tokenizers::{Encoding, Tokenizer};
 
 use super::text_embedding::{head, runs};
 use super::{Backend, EncoderError, Graph, Tensor, TensorView};
@@ -75,8 +75,9 @@ impl CrossEncoder {
     }
 
     fn extract_all(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, EncoderError> {
-        let (asked, _) = self.tokens(question)?;
-        let sequences = passages.iter().map(|passage| self.sequence(&asked, passage)).collect::<Result<Vec<_>, _>>()?;
+        let asked = self.tokens(question)?;
+        let sequences =
+            passages.iter().map(|passage| self.sequence(asked.get_ids(), passage)).collect::<Result<Vec<_>, _>>()?;
         let ids: Vec<Vec<u32>> = sequences.iter().map(|sequence| sequence.ids.clone()).collect();
         let mut found: Vec<Option<Extraction>> = vec![None; passages.len()];
         let mut graph = self.graph.lock();
@@ -93,31 +94,29 @@ impl CrossEncoder {
             .collect()
     }
 
-    /// Token ids of a text and the bytes of each.
-    fn tokens(&self, text: &str) -> Result<(Vec<u32>, Vec<(usize, usize)>), EncoderError> {
-        let encoding =
-            self.tokenizer.encode(head(text), false).map_err(|error| EncoderError::input(&self.model, error))?;
-        Ok((encoding.get_ids().to_vec(), encoding.get_offsets().to_vec()))
+    fn tokens(&self, text: &str) -> Result<Encoding, EncoderError> {
+        self.tokenizer.encode(head(text), false).map_err(|error| EncoderError::input(&self.model, error))
     }
 
     fn sequence(&self, question: &[u32], passage: &Passage<'_>) -> Result<Sequence, EncoderError> {
         let TokenLimits { question: most_asked, text: most_text, sequence: most } = self.limits;
-        let (text, offsets) = self.tokens(passage.text)?;
+        let text = self.tokens(passage.text)?;
         let length = text.len().min(most_text);
         let mut ids = vec![BEGIN];
         ids.extend(&question[..question.len().min(most_asked)]);
         ids.push(SEPARATOR);
         let text_from = ids.len();
-        ids.extend(&text[..length]);
+        ids.extend(&text.get_ids()[..length]);
         ids.push(SEPARATOR);
         // The end of what was said before is nearest to the text.
         let room = most.saturating_sub(ids.len() + 1);
-        let (before, _) = if passage.before.is_empty() { Default::default() } else { self.tokens(passage.before)? };
-        if room > 2 && !before.is_empty() {
+        if room > 2 && !passage.before.is_empty() {
+            let before = self.tokens(passage.before)?;
+            let before = before.get_ids();
             ids.extend(&before[before.len().saturating_sub(room)..]);
             ids.push(SEPARATOR);
         }
-        Ok(Sequence { ids, text_from, offsets: offsets[..length].to_vec() })
+        Ok(Sequence { ids, text_from, offsets: text.get_offsets()[..length].to_vec() })
     }
 
     fn run(

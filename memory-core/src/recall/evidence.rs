@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::answerers::rank::{asks_about_asking, refers_to_asked_future};
 use super::corrections::CorrectedStatement;
+use super::extraction::ReadEvents;
 use super::gather::RetrievedEvents;
 use super::pool::RetrievedEvent;
 use super::question::Question;
@@ -20,6 +21,8 @@ use crate::{EventId, Kind, Route};
 /// an event which the search did not find lies below its predecessor. Relevance is a sum of shares, about 1 to 2 for
 /// the best event.
 const RELEVANCE_MARGIN: f32 = 0.2;
+/// Weight of the probability that an event answers, by a reader, beside the relevance of the search.
+const READ_WEIGHT: f32 = 2.0;
 /// Minimum number of evidence items in the answer for its event to rank second.
 const MIN_EVIDENCE_FOR_SECOND_RANK: usize = 2;
 
@@ -31,6 +34,7 @@ pub(super) fn order_evidence(
     gathered: &RetrievedEvents,
     taken_back: &[CorrectedStatement],
     route: Route,
+    read: Option<&ReadEvents>,
     limit: usize,
 ) -> Vec<RetrievedEvent> {
     let answered = match route {
@@ -41,7 +45,11 @@ pub(super) fn order_evidence(
     };
     // Relevance is not comparable if an answerer searched in other words.
     let searched: HashMap<EventId, f32> = gathered.found.iter().map(|found| (found.id(), found.relevance)).collect();
-    let relevance = |found: &RetrievedEvent| searched.get(&found.id()).copied().unwrap_or_default();
+    // What a reader finds likely to answer is above all that it does not: shares of a search are about 1 to 2.
+    let relevance = |found: &RetrievedEvent| {
+        let read = read.map_or(0.0, |read| READ_WEIGHT * read.probability(found.id()));
+        searched.get(&found.id()).copied().unwrap_or_default() + read
+    };
     let best = evidence.iter().reduce(|best, other| if relevance(other) > relevance(best) { other } else { best });
     let (Some(first), Some(best)) = (evidence.first(), best) else { return evidence };
     // Perceived events differ in modality, kind and time, which the search does not know.

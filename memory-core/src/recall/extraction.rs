@@ -31,6 +31,8 @@ const BEFORE_WINDOW: Duration = Duration::from_secs(600);
 /// Weight of the rank in the search beside the relevance that the reader finds: log-odds per doubling of the rank, in
 /// natural logarithms.
 const RANK_WEIGHT: f32 = 0.7;
+/// Minimum time limit of a question that is read. One with less is answered by the rules rather than too late.
+const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 /// Maximum number of candidates that reading proposes.
 const MAX_PROPOSED: usize = 2;
 /// Words for the speaker of a sentence.
@@ -76,7 +78,8 @@ pub(super) fn read_events(
     candidates: &[Candidate],
     degraded: &mut Vec<String>,
 ) -> Result<Option<ReadEvents>, ReadError> {
-    let fast = pool.question.query.effort == Effort::Fast;
+    let query = pool.question.query;
+    let fast = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
     let Some(extractor) = pool.reader.extractor().filter(|_| !fast) else { return Ok(None) };
     let events = events_to_read(gathered, candidates);
     let mut texts = Vec::with_capacity(events.len());
@@ -168,6 +171,11 @@ impl ReadEvents {
             _ => 0.0,
         };
         ReadSupport { read: read.probability, extracted }
+    }
+
+    /// Probability that an event answers the question; 0 if it was not read.
+    pub fn probability(&self, event: EventId) -> f32 {
+        self.read.iter().find(|read| read.found.id() == event).map_or(0.0, |read| read.probability)
     }
 
     /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out.

@@ -225,6 +225,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
             &gathered,
             &pool.taken_back,
             conclusion.route,
+            read.as_ref(),
             limit,
         ),
         false => conclusion.evidence,

@@ -8,13 +8,15 @@ use crate::query::Effort;
 use crate::recall::answer;
 use crate::{Kind, Query, Route};
 
+/// The passages of the last call: text, and what was before it.
+type ReadTexts = Arc<Mutex<Vec<(String, String)>>>;
+
 /// A reader that finds one sentence relevant, and marks its words.
 struct Marks {
     sentence: &'static str,
     words: &'static str,
     form: AnswerForm,
-    /// The passages of the last call: text, and what was before it.
-    read: Arc<Mutex<Vec<(String, String)>>>,
+    read: ReadTexts,
 }
 
 impl AnswerExtractor for Marks {
@@ -53,7 +55,7 @@ const ROWS: &[Row] = &[
     ("19T17:00:00", 0, Kind::Caption, None, "A woman in a yellow coat carries a crate into the greenhouse."),
 ];
 
-fn reading(sentence: &'static str, words: &'static str, form: AnswerForm) -> (Home, Arc<Mutex<Vec<(String, String)>>>) {
+fn reading(sentence: &'static str, words: &'static str, form: AnswerForm) -> (Home, ReadTexts) {
     let read = Arc::new(Mutex::new(Vec::new()));
     let marks = Marks { sentence, words, form, read: Arc::clone(&read) };
     let memory = home(ROWS).with_meaning().with_reader(marks);
