@@ -76,7 +76,7 @@ fn a_marked_i_is_the_speaker() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "I gave the seedlings a good soaking.")];
     let marks = Marks { sentence: "soaking", words: "I", form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
-    let answer = memory.ask("Which of us looked after the seedlings?");
+    let answer = memory.ask("Who took care of the young plants?");
     assert_eq!(answer.answer.as_deref(), Some("Oda"), "{}", answer.reason);
 }
 
