@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use memory_core::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PortError};
-use ndarray::{Array2, ArrayD, ArrayView1, ArrayView2, Axis, Ix2, Ix3, s};
+use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, Ix2, Ix3, s};
 use parking_lot::{Mutex, MutexGuard};
 use tokenizers::{Encoding, Tokenizer};
 
-use super::text_embedding::{head, runs};
+use super::text_embedding::{head, padded, runs};
 use super::{Backend, EncoderError, Graph, Tensor, TensorView};
 use crate::models::{InstalledModel, Part, Role};
 
@@ -125,15 +125,8 @@ impl CrossEncoder {
         run: &[usize],
         ids: &[Vec<u32>],
     ) -> Result<[ArrayD<f32>; OUTPUTS], EncoderError> {
-        let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
-        let mut tokens = Array2::<i64>::zeros((run.len(), longest));
-        let mut mask = Array2::<i64>::zeros((run.len(), longest));
-        for (row, at) in run.iter().enumerate() {
-            for (column, id) in ids[*at].iter().enumerate() {
-                tokens[[row, column]] = i64::from(*id);
-                mask[[row, column]] = 1;
-            }
-        }
+        let (tokens, mask) = padded(run, ids);
+        let longest = tokens.ncols();
         let inputs = [&tokens, &mask].map(|input| TensorView::I64(input.view().into_dyn()));
         let outputs: Vec<ArrayD<f32>> = graph.run(&inputs)?.into_iter().filter_map(Tensor::into_f32).collect();
         let outputs: [ArrayD<f32>; OUTPUTS] = outputs.try_into().map_err(|outputs: Vec<_>| {
@@ -217,7 +210,7 @@ impl AnswerExtractor for CrossEncoder {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     use super::*;
 

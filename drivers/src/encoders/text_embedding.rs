@@ -99,15 +99,7 @@ impl SentenceEncoder {
     }
 
     fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<ArrayD<f32>, EncoderError> {
-        let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
-        let mut tokens = Array2::<i64>::zeros((run.len(), longest));
-        let mut mask = Array2::<i64>::zeros((run.len(), longest));
-        for (row, at) in run.iter().enumerate() {
-            for (column, id) in ids[*at].iter().enumerate() {
-                tokens[[row, column]] = i64::from(*id);
-                mask[[row, column]] = 1;
-            }
-        }
+        let (tokens, mask) = padded(run, ids);
         let sentences = Array2::<i64>::zeros(tokens.dim());
         let inputs = [&tokens, &mask, &sentences].map(|input| TensorView::I64(input.view().into_dyn()));
         let output = graph.run(&inputs[..self.inputs])?.into_iter().next().and_then(super::Tensor::into_f32);
@@ -159,6 +151,20 @@ fn tokenizer(file: &Path, max_tokens: usize) -> Result<Tokenizer, String> {
 /// The begin of a text, cut between characters.
 pub(super) fn head(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_TEXT_BYTES.min(text.len()))]
+}
+
+/// Returns the tokens of a run, padded with zeros to its longest text, and the mask of those that are no padding.
+pub(super) fn padded(run: &[usize], ids: &[Vec<u32>]) -> (Array2<i64>, Array2<i64>) {
+    let longest = run.iter().map(|at| ids[*at].len()).max().unwrap_or(0);
+    let mut tokens = Array2::<i64>::zeros((run.len(), longest));
+    let mut mask = Array2::<i64>::zeros((run.len(), longest));
+    for (row, at) in run.iter().enumerate() {
+        for (column, id) in ids[*at].iter().enumerate() {
+            tokens[[row, column]] = i64::from(*id);
+            mask[[row, column]] = 1;
+        }
+    }
+    (tokens, mask)
 }
 
 /// Groups texts of similar length, shortest first, so that little is padded. Every index appears once.

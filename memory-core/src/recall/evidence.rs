@@ -21,7 +21,7 @@ use crate::{EventId, Kind, Route};
 /// an event which the search did not find lies below its predecessor. Relevance is a sum of shares, about 1 to 2 for
 /// the best event.
 const RELEVANCE_MARGIN: f32 = 0.2;
-/// Weight of the probability that an event answers, by a reader, beside the relevance of the search.
+/// Weight of the probability that an event answers, by a reader, beside the relevance of the search. Not fitted.
 const READ_WEIGHT: f32 = 2.0;
 /// Minimum number of evidence items in the answer for its event to rank second.
 const MIN_EVIDENCE_FOR_SECOND_RANK: usize = 2;
@@ -45,7 +45,7 @@ pub(super) fn order_evidence(
     };
     // Relevance is not comparable if an answerer searched in other words.
     let searched: HashMap<EventId, f32> = gathered.found.iter().map(|found| (found.id(), found.relevance)).collect();
-    // What a reader finds likely to answer is above all that it does not: shares of a search are about 1 to 2.
+    // An event that certainly answers gains as much as the best event of a search has.
     let relevance = |found: &RetrievedEvent| {
         let read = read.map_or(0.0, |read| READ_WEIGHT * read.probability(found.id()));
         searched.get(&found.id()).copied().unwrap_or_default() + read

@@ -29,7 +29,7 @@ const MAX_CANDIDATE_PASSAGES: usize = 4;
 /// Time within which the event before a passage belongs to it.
 const BEFORE_WINDOW: Duration = Duration::from_secs(600);
 /// Weight of the rank in the search beside the relevance that the reader finds: an event of rank r loses this times ln r
-/// of its log-odds. Chosen on held-out memories of `tests/reading`.
+/// of its log-odds. Not fitted; `tests/train-reader` shows what it gains.
 const RANK_WEIGHT: f32 = 0.7;
 /// Minimum time limit of a question that is read. One with less is answered by the rules rather than too late.
 const MIN_BUDGET: Duration = Duration::from_millis(1_000);
@@ -71,7 +71,8 @@ impl ReadSupport {
     }
 }
 
-/// Reads the most relevant events and those of the candidates. `None` without a reader, or if it fails.
+/// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, or if there is no
+/// time for it.
 pub(super) fn read_events(
     pool: &EventPool<'_>,
     gathered: &RetrievedEvents,
@@ -79,8 +80,8 @@ pub(super) fn read_events(
     degraded: &mut Vec<String>,
 ) -> Result<Option<ReadEvents>, ReadError> {
     let query = pool.question.query;
-    let fast = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
-    let Some(extractor) = pool.reader.extractor().filter(|_| !fast) else { return Ok(None) };
+    let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
+    let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let events = events_to_read(gathered, candidates);
     let mut texts = Vec::with_capacity(events.len());
     for found in &events {
@@ -143,7 +144,7 @@ fn with_speaker(event: &Event) -> String {
 fn text_before(pool: &EventPool<'_>, event: &Event) -> Result<String, ReadError> {
     let start = event.span.start;
     let span = TimeSpan { start: start.saturating_sub(BEFORE_WINDOW), end: start };
-    // A question about a stretch of time may be answered by what was said before it, so its bounds do not hold here.
+    // What was said right before only helps to understand the event, so the time bounds of the question do not hold.
     let query = SearchQuery { span: Some(span), latest: true, limit: 3, ..SearchQuery::default() };
     for hit in pool.reader.search().search(&query) {
         if hit.id == event.id {
