@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use drivers::encoders::{
-    Accelerator, Encoder, EncoderOptions, Encoders, FastestDet, OnnxRuntime, Picture, RoleState, SentenceEncoder,
-    SileroVad, SpeechDetector, SpeechInterval, VoiceState, VoiceWindow,
+    Accelerator, CrossEncoder, Encoder, EncoderOptions, Encoders, FastestDet, OnnxRuntime, Picture, RoleState,
+    SentenceEncoder, SileroVad, SpeechDetector, SpeechInterval, VoiceState, VoiceWindow,
 };
 use drivers::models::{Availability, Catalogue, InstalledModel, InstalledModels, Role};
-use memory_core::ports::TextEmbedder;
+use memory_core::ports::{AnswerExtractor, AnswerForm, Passage, TextEmbedder};
 
 fn shared() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
@@ -68,6 +68,31 @@ fn sentence_encoder() -> Result<SentenceEncoder, String> {
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[test]
+fn the_reader_marks_the_words_that_answer_and_finds_the_other_texts_less_relevant() {
+    let (model, runtime) = model_or_skip!(Role::AnswerExtraction);
+    let reader = CrossEncoder::load(&model, &runtime, 1).unwrap();
+    let read = |question: &str, text: &str, before: &str| {
+        let other = Passage { text: "A tractor passes behind the greenhouse.", before: "" };
+        let extractions = reader.extract(question, &[Passage { text, before }, other]).unwrap();
+        assert!(extractions[0].relevance > extractions[1].relevance + 2.0, "{question} {extractions:?}");
+        (text[extractions[0].span.clone()].to_owned(), extractions[0].form)
+    };
+    let (words, form) =
+        read("Where does she keep the secateurs?", "Ilse: The secateurs hang on the nail by the water butt.", "");
+    assert!(words.contains("on the nail") && form == AnswerForm::Words, "{words} {form:?}");
+    let (words, _) = read("How many trays were sown?", "Piotr: Fourteen.", "Ilse: How many trays did you sow?");
+    assert!(words.contains("Fourteen"), "{words}");
+    // What is read beside a text only moves the rounding of its integers.
+    let text = Passage { text: "Ilse: The secateurs hang on the nail by the water butt.", before: "" };
+    let question = "Where does she keep the secateurs?";
+    let alone = reader.extract(question, &[text]).unwrap()[0].relevance;
+    let many = [text, Passage { text: "Piotr: Right you are.", before: "" }, Passage { text: "", before: "" }];
+    let beside = reader.extract(question, &many).unwrap();
+    assert!((alone - beside[0].relevance).abs() < 1.0, "{alone} {beside:?}");
+    assert!(beside[2].span.is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Evidence recall on the LoCoMo conversations, in process: what `tests/score locomo` measures over MQTT, in seconds.
 //!
-//! - `locomo [--vectors FILE [--missing FILE]] [--rows] [--signatures] [--token-signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
-//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. With `--signatures` no vector is read for an answer; with `--token-signatures`
+//! - `locomo [--vectors FILE [--missing FILE]] [--read COMMAND] [--rows] [--signatures] [--token-signatures] [--fusion OWN,CONTEXT,DENSE,ENTITY,NEAR,PHRASE]`: the table. The texts that the file of
+//!   vectors lacks go into the file after `--missing`, for `embed` of `drivers`. `--read` gives the reader that extracts answers (`embed read` of `drivers`). With `--signatures` no vector is read for an answer; with `--token-signatures`
 //!   the paper's are all that is searched.
 //! - `locomo nested --vectors FILE [--draws N]`: nested leave-one-conversation-out. N weightings are drawn at random around the defaults; for
 //!   each conversation the one that is best on all *others* is taken and scored on it, by signatures alone. Prints the one that is best on all, too.
@@ -12,6 +12,7 @@
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "counts of questions, unit vectors")]
 
 mod offline;
+mod reading;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,11 +20,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memory_core::index::{Fusion, IndexOptions, TokenSignatureOptions};
+use memory_core::ports::AnswerExtractor;
 use memory_core::{
     Answer, Attributes, EpisodeId, Event, EventId, Kind, Modality, Origin, Query, Route, TimeSpan, Timestamp, Value,
     recall,
 };
 use offline::{Offline, VectorFile, shared};
+use reading::ReadingProcess;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -143,24 +146,25 @@ fn main() -> Result<(), Failure> {
         return nested(&conversations, embedder.as_ref(), options, draws);
     }
     let given = |name: &str| arguments.iter().any(|argument| argument == name);
-    table(&conversations, embedder.as_ref(), options, given("--rows"), !given("--signatures"))?;
+    let extractor = value("--read").map(|command| ReadingProcess::start(command)).transpose()?;
+    let extractor = extractor.map(|process| Arc::new(process) as Arc<dyn AnswerExtractor>);
+    let memory = |conversation: &Conversation| {
+        let mut memory = conversation.memory(embedder.as_ref(), options, !given("--signatures"));
+        memory.extractor.clone_from(&extractor);
+        memory
+    };
+    table(&conversations, &memory, given("--rows"))?;
     if let (Some(embedder), Some(path)) = (embedder, value("--missing")) {
         embedder.write_missing(Path::new(path))?;
     }
     Ok(())
 }
 
-fn table(
-    conversations: &[Conversation],
-    embedder: Option<&Arc<VectorFile>>,
-    options: IndexOptions,
-    rows: bool,
-    exact: bool,
-) -> Result<(), Failure> {
+fn table(conversations: &[Conversation], memory: &dyn Fn(&Conversation) -> Offline, rows: bool) -> Result<(), Failure> {
     let mut tallies: BTreeMap<String, RankTally> = BTreeMap::new();
     let (mut times, mut adversarial, mut declined) = (Vec::new(), 0, 0);
     for conversation in conversations {
-        let memory = conversation.memory(embedder, options, exact);
+        let memory = memory(conversation);
         for one in &conversation.asked.questions {
             let query = Query { question: one.question.clone(), top_k: 50, trace: rows, ..Query::default() };
             let started = Instant::now();

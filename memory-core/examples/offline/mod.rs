@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use memory_core::index::signature::quantise;
 use memory_core::index::{CompressedIndex, Document, Index, IndexOptions, Search, passage};
-use memory_core::ports::{PortError, TextEmbedder};
+use memory_core::ports::{AnswerExtractor, PortError, TextEmbedder};
 use memory_core::recall::Reader;
 use memory_core::{AbsentRole, Clock, Episode, EpisodeId, Event, EventId, ReadError, SystemClock};
 
@@ -95,6 +95,8 @@ pub struct Offline {
     embedder: Option<Arc<VectorFile>>,
     /// Whether the first candidates are weighed by their vectors, as the store does, or by signatures alone.
     pub exact: bool,
+    /// The reader that extracts answers.
+    pub extractor: Option<Arc<dyn AnswerExtractor>>,
     clock: SystemClock,
     zone: jiff::tz::TimeZone,
 }
@@ -113,7 +115,8 @@ impl Offline {
             index.embed(&vectors.collect::<Vec<_>>());
         }
         let search = index.snapshot();
-        Self { events, search, embedder, exact: true, clock: SystemClock::new(), zone: jiff::tz::TimeZone::UTC }
+        let (clock, zone) = (SystemClock::new(), jiff::tz::TimeZone::UTC);
+        Self { events, search, embedder, exact: true, extractor: None, clock, zone }
     }
 
     /// How many events have a vector.
@@ -137,6 +140,10 @@ impl Reader for Offline {
 
     fn embedder(&self) -> Option<&dyn TextEmbedder> {
         self.embedder.as_deref().map(|embedder| embedder as &dyn TextEmbedder)
+    }
+
+    fn extractor(&self) -> Option<&dyn AnswerExtractor> {
+        self.extractor.as_deref()
     }
 
     fn vector(&self, id: EventId) -> Option<Vec<i16>> {

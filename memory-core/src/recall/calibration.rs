@@ -43,7 +43,7 @@ pub(super) fn candidate_confidence(layer: Layer, signals: &Signals, support: Opt
     }
     match support {
         None => table::fit(layer).probability(signals, ReadSupport::default()),
-        Some(support) => reader_table::fit(layer).probability(signals, support),
+        Some(support) => reader_table::fit(layer, support.told).probability(signals, support),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::candidate::{Candidate, Layer, Signals};
 use super::decision::{AnswerDecision, decide};
-use super::gather::{RetrievedEvents, trace_step};
 use super::options::OptionVectors;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
+use super::retrieval::{RetrievedEvents, trace_step};
 use super::{calibration, options, pool, reconciling};
 use crate::{Intent, QueryError, Route, TraceStep};
 

@@ -1,7 +1,7 @@
 //! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
-//! Candidates that agree support each other. The more detailed one is the answer, and it is wrong only if all of them
-//! are. Of candidates that differ, the better supported one is the answer. A candidate that excludes it lowers its
+//! Candidates that agree support each other. The more detailed one is the answer, or the words of a quotation that
+//! answer, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer. A candidate that excludes it lowers its
 //! confidence, unless the answer is the latest statement. If the confidence then falls below one half, the memory
 //! contradicts itself, and there is no answer.
 
@@ -10,8 +10,8 @@ use super::fusion::layer_weight;
 use super::pool::merge;
 use super::question::Question;
 use super::reconciling::{
-    CandidateRelation, candidate_relation, confidence_given_exclusion, confidence_of_any, is_direct_answer,
-    is_more_detailed, layer_description,
+    CandidateRelation, candidate_relation, confidence_given_exclusion, confidence_of_agreeing, is_direct_answer,
+    is_extract, is_more_detailed, layer_description,
 };
 use crate::{Intent, TraceStep};
 
@@ -91,8 +91,8 @@ fn best_supported(
 ) -> usize {
     let mut best = (0, f32::MIN);
     for (place, candidate) in candidates.iter().enumerate() {
-        let agreeing = supporting_candidates(question, candidates, quotations, place).map(|other| other.confidence);
-        let support = layer_weight(intent, candidate.layer) * confidence_of_any(agreeing.chain([candidate.confidence]));
+        let agreeing = supporting_candidates(question, candidates, quotations, place);
+        let support = layer_weight(intent, candidate.layer) * confidence_of_agreeing(agreeing.chain([candidate]));
         if support > best.1 + f32::EPSILON {
             best = (place, support);
         }
@@ -134,9 +134,9 @@ fn reconcile(
     }
     let mut best = first;
     if !agreeing.is_empty() {
-        let confidence = confidence_of_any(agreeing.iter().chain([&best]).map(|one| one.confidence));
+        let confidence = confidence_of_agreeing(agreeing.iter().chain([&best]));
         let detailed = agreeing.iter().position(|other| is_more_detailed(question, other, &best));
-        if let Some(place) = detailed {
+        if let Some(place) = detailed.or_else(|| agreeing.iter().position(|other| is_extract(other, &best))) {
             std::mem::swap(&mut best, &mut agreeing[place]);
         }
         let with = describe_candidates(&agreeing);
@@ -197,7 +197,7 @@ fn describe_candidates(candidates: &[Candidate]) -> String {
 }
 
 fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
-    trace.push(super::gather::trace_step(case, detail));
+    trace.push(super::retrieval::trace_step(case, detail));
 }
 
 /// Chooses the candidate of the greatest confidence and compares it with no other.

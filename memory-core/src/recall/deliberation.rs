@@ -10,10 +10,10 @@ use jiff::Zoned;
 
 use super::answerers::quote;
 use super::candidate::{Candidate, Layer, Signals};
-use super::gather::RetrievedEvents;
 use super::likeness::best_phrase_similarity;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::{Question, intersection};
+use super::retrieval::RetrievedEvents;
 use super::{calibration, evidence_item, route_of};
 use crate::language::english::time::say_moment;
 use crate::language::english::wording;

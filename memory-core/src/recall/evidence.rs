@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use super::answerers::rank::{asks_about_asking, refers_to_asked_future};
 use super::corrections::CorrectedStatement;
 use super::extraction::ReadEvents;
-use super::gather::RetrievedEvents;
 use super::pool::RetrievedEvent;
 use super::question::Question;
+use super::retrieval::RetrievedEvents;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
 use crate::{EventId, Kind, Route};
@@ -23,6 +23,8 @@ use crate::{EventId, Kind, Route};
 const RELEVANCE_MARGIN: f32 = 0.2;
 /// Weight of the probability that an event answers, by a reader, beside the relevance of the search. Not fitted.
 const READ_WEIGHT: f32 = 2.0;
+/// Minimum probability, by a reader, of a perceived event that is shown first where there is no answer.
+const SURE_READ: f32 = 0.5;
 /// Minimum number of evidence items in the answer for its event to rank second.
 const MIN_EVIDENCE_FOR_SECOND_RANK: usize = 2;
 
@@ -52,8 +54,11 @@ pub(super) fn order_evidence(
     };
     let best = evidence.iter().reduce(|best, other| if relevance(other) > relevance(best) { other } else { best });
     let (Some(first), Some(best)) = (evidence.first(), best) else { return evidence };
-    // Perceived events differ in modality, kind and time, which the search does not know.
-    if !is_told(first) || !is_told(best) || gathered.placed && !gathered.cue.as_ref().is_some_and(is_told) {
+    // Perceived events differ in modality, kind and time, which the search does not know. Where nothing answers, a reader
+    // may still be sure of one.
+    let is_read = !answered && read.is_some_and(|read| read.probability(best.id()) >= SURE_READ);
+    let comparable = |found: &RetrievedEvent| is_told(found) || is_read;
+    if !comparable(first) || !comparable(best) || gathered.placed && !gathered.cue.as_ref().is_some_and(is_told) {
         return evidence;
     }
     let own = answered.then(|| first.id());

@@ -11,16 +11,16 @@ use std::time::Duration;
 use super::answerers::places::capitalised;
 use super::answerers::quote::quotation;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
-use super::gather::RetrievedEvents;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
-use super::reconciling::{CandidateRelation, candidate_relation};
+use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
+use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::time::say_moment;
 use crate::ports::{AnswerForm, Extraction, Passage};
 use crate::query::Effort;
-use crate::{Event, EventId, Kind, ReadError, TimeSpan};
+use crate::{Event, EventId, Kind, ReadError, TimeSpan, index};
 
 /// Maximum number of the most relevant events that are read.
 const MAX_FOUND_PASSAGES: usize = 16;
@@ -53,9 +53,11 @@ struct ReadEvent {
     probability: f32,
 }
 
-/// What reading says of a candidate, each from 0 to 1.
+/// What reading says of a candidate, each number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct ReadSupport {
+    /// Whether the event of the candidate was said, and not perceived.
+    pub told: bool,
     /// Probability that the event of the candidate answers the question.
     pub read: f32,
     /// The same times the probability of the marked words, if they agree with the candidate.
@@ -67,7 +69,8 @@ impl ReadSupport {
     pub fn describe(self, signals: &Signals) -> String {
         let signals = format!("{signals:?}");
         let signals = signals.trim_end_matches(" }");
-        format!("{signals}, read: {:.4}, extracted: {:.4} }}", self.read, self.extracted)
+        let told = u8::from(self.told);
+        format!("{signals}, read: {:.4}, extracted: {:.4}, told: {told} }}", self.read, self.extracted)
     }
 }
 
@@ -82,7 +85,9 @@ pub(super) fn read_events(
     let query = pool.question.query;
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
     let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
-    let events = events_to_read(gathered, candidates);
+    let mut events = events_to_read(gathered, candidates);
+    // A reader does not know that a later statement takes this one back.
+    events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());
     for found in &events {
         let event = &found.reading.event;
@@ -162,8 +167,10 @@ impl ReadEvents {
     /// Returns what reading says of a candidate.
     pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
         let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
-        let Some(read) = candidate.evidence.first().and_then(|first| of(first.id())) else {
-            return ReadSupport::default();
+        let first = candidate.evidence.first();
+        let told = first.is_some_and(|first| first.reading.event.kind == Kind::Text);
+        let Some(read) = first.and_then(|first| of(first.id())) else {
+            return ReadSupport { told, ..ReadSupport::default() };
         };
         let extracted = match self.candidate(question, read, candidate.signals.known) {
             own if candidate_relation(question, &own, candidate) == CandidateRelation::Agree => {
@@ -171,7 +178,7 @@ impl ReadEvents {
             }
             _ => 0.0,
         };
-        ReadSupport { read: read.probability, extracted }
+        ReadSupport { told, read: read.probability, extracted }
     }
 
     /// Probability that an event answers the question; 0 if it was not read.
@@ -179,13 +186,14 @@ impl ReadEvents {
         self.read.iter().find(|read| read.found.id() == event).map_or(0.0, |read| read.probability)
     }
 
-    /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out.
+    /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out; a quotation
+    /// of the event does not say which of its words answer.
     pub fn propose(&self, question: &Question<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
         let mut read: Vec<&ReadEvent> = self.read.iter().collect();
         read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         let known = question.content.known_share();
         let proposed = read.iter().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
-        let direct = |candidate: &&Candidate| super::reconciling::is_direct_answer(candidate);
+        let direct = |candidate: &&Candidate| is_direct_answer(candidate) && !quotes_event(candidate);
         proposed
             .filter(|own| {
                 let mut direct = candidates.iter().filter(direct);
@@ -240,9 +248,19 @@ impl ReadEvent {
                 Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
                     words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
                 }
-                Some(marked) => words(capitalised(marked), self.extraction.span_probability),
+                Some(marked) => words(self.attributed(marked), self.extraction.span_probability),
                 None => words(quoted(), 0.5),
             },
+        }
+    }
+
+    /// Returns words of the event as an answer. Who "I" is must be said.
+    fn attributed(&self, marked: &str) -> String {
+        let speaks_of_speaker = index::words(marked).any(|word| FIRST_PERSON.contains(&word.as_str()));
+        let words = capitalised(marked);
+        match self.found.reading.event.entity.as_deref().filter(|_| speaks_of_speaker) {
+            Some(speaker) => format!("{speaker}: {words}"),
+            None => words,
         }
     }
 

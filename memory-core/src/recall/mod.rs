@@ -10,6 +10,7 @@
 mod answerers;
 mod calibration;
 mod candidate;
+mod clause_selection;
 mod conclusion;
 mod content;
 mod corrections;
@@ -19,7 +20,6 @@ mod denial;
 mod evidence;
 mod extraction;
 mod fusion;
-mod gather;
 mod intent;
 mod likeness;
 pub(crate) mod looking;
@@ -33,12 +33,12 @@ mod question;
 mod reader;
 mod reading;
 mod reconciling;
+mod retrieval;
 pub(crate) mod robot_stays;
-mod sight;
+mod scene_search;
 mod stance;
 mod stopwatch;
 mod symbolic;
-mod telling;
 mod visits;
 
 use std::sync::Arc;
@@ -54,10 +54,10 @@ pub use symbolic::serve;
 
 use self::answerers::poses;
 use self::candidate::Layer;
-use self::gather::{RetrievedEvents, retrieve, trace_step};
 use self::options::OptionVectors;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
+use self::retrieval::{RetrievedEvents, retrieve, trace_step};
 use crate::language::english::question::AnswerKind;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, TimeSpan, Timestamp, TraceStep};
@@ -96,7 +96,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
     let question = Question::parse(query, zoned, reader.search(), hard);
     let mut question = question;
-    for name in gather::role_names(reader, &question)? {
+    for name in retrieval::role_names(reader, &question)? {
         question.content.add_alias(&name, &question.named, reader.search());
         question.named.push(reading::name_phrase(&name));
     }

@@ -3,10 +3,11 @@
 //! All probabilities derive from the calibrated confidence of the candidates. Two that agree are wrong only if both
 //! are. Of two that exclude each other at most one is right.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Candidate, CandidateValue, Layer};
 use super::question::Question;
+use crate::EventId;
 use crate::index::{is_stop_word, stem, words};
 use crate::language::english::question::AnswerKind;
 
@@ -76,9 +77,20 @@ pub(super) fn is_more_detailed(question: &Question<'_>, other: &Candidate, one: 
 }
 
 /// Returns whether the candidate is the whole text of an event.
-fn quotes_event(candidate: &Candidate) -> bool {
+pub(super) fn quotes_event(candidate: &Candidate) -> bool {
     let whole = |text: &str| candidate.text.contains(text.trim_end_matches('.'));
     candidate.evidence.first().is_some_and(|found| whole(&found.reading.event.text))
+}
+
+/// Returns whether `one` is a quotation, and `other` the words of the same event that answer. An answer is short where
+/// memory has its words.
+pub(super) fn is_extract(other: &Candidate, one: &Candidate) -> bool {
+    let first = |candidate: &Candidate| candidate.evidence.first().map(super::pool::RetrievedEvent::id);
+    other.layer == Layer::Read
+        && is_direct_answer(other)
+        && !quotes_event(other)
+        && quotes_event(one)
+        && first(one) == first(other)
 }
 
 /// Returns whether a direct answer agrees with an option.
@@ -105,8 +117,20 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
     stems(text).difference(&asked).cloned().collect()
 }
 
-/// Probability that at least one of several agreeing candidates is right.
-pub(super) fn confidence_of_any(confidences: impl Iterator<Item = f32>) -> f32 {
+/// Probability that at least one of several agreeing candidates is right. Those that were taken from one event are right
+/// or wrong together.
+pub(super) fn confidence_of_agreeing<'a>(agreeing: impl Iterator<Item = &'a Candidate>) -> f32 {
+    let mut by_event: BTreeMap<Option<EventId>, f32> = BTreeMap::new();
+    for candidate in agreeing {
+        let event = candidate.evidence.first().map(super::pool::RetrievedEvent::id);
+        let confidence = by_event.entry(event).or_default();
+        *confidence = confidence.max(candidate.confidence);
+    }
+    confidence_of_any(by_event.into_values())
+}
+
+/// Probability that at least one of several independent answers is right.
+fn confidence_of_any(confidences: impl Iterator<Item = f32>) -> f32 {
     1.0 - confidences.map(|confidence| 1.0 - confidence).product::<f32>()
 }
 

@@ -16,6 +16,7 @@ use crate::language::english::time::say_day;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::{lacks_asked_thing, relevant_clauses};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
@@ -23,7 +24,6 @@ use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
-use crate::recall::telling::{lacks_asked_thing, relevant_clauses};
 
 /// Bonus for a number that states somebody's age, if the question asks for it.
 const AGE_BONUS: f32 = 0.5;

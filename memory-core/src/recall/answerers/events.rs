@@ -16,13 +16,13 @@ use crate::recall::answerers::quote::{
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::recall::corrections::CorrectedStatement;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::{ParsedEvent, is_person};
 use crate::recall::stance::stance;
-use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
 /// Rank difference to the best event within which another event may contain the answer.

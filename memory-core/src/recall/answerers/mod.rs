@@ -1,21 +1,18 @@
 //! The answerers: one module per kind of question. Each proposes candidates.
 
 pub(super) mod absent;
+pub(super) mod adjacent_deeds;
 pub(super) mod amounts;
-pub(super) mod apart;
-pub(super) mod began;
 pub(super) mod causes;
 pub(super) mod compared;
 pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
-pub(super) mod freed;
 pub(super) mod habits;
-pub(super) mod harmful;
+pub(super) mod harmful_food;
+pub(super) mod interruptions;
 pub(super) mod inventory;
-pub(super) mod kin;
-pub(super) mod lasted;
-pub(super) mod mended;
+pub(super) mod kinship;
 pub(super) mod numbers;
 pub(super) mod order;
 pub(super) mod parts;
@@ -27,23 +24,26 @@ pub(super) mod quote;
 pub(super) mod rank;
 pub(super) mod readings;
 pub(super) mod reasons;
-pub(super) mod related;
+pub(super) mod repairs;
 pub(super) mod replies;
+pub(super) mod rescues;
 pub(super) mod roles;
-pub(super) mod sequel;
-pub(super) mod signal;
-pub(super) mod stopped;
+pub(super) mod same_place;
+pub(super) mod signal_faults;
+pub(super) mod state_durations;
+pub(super) mod state_starts;
 pub(super) mod summary;
 pub(super) mod times;
+pub(super) mod told_relations;
+pub(super) mod trips;
 pub(super) mod truth;
-pub(super) mod way;
 
-use self::way::TripAnswer;
+use self::trips::TripAnswer;
 use super::calibration;
 use super::candidate::{Candidate, Layer};
-use super::gather::RetrievedEvents;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
+use super::retrieval::RetrievedEvents;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::space;
 use crate::language::english::time::Tense;
@@ -89,11 +89,11 @@ pub(super) fn propose(
         }
         _ => gathered.found.as_slice(),
     };
-    match way::answer(pool)? {
+    match trips::answer(pool)? {
         TripAnswer::NotAsked => {}
         TripAnswer::Seen(candidate) => return Ok(vec![candidate]),
         // Skip observations at other places.
-        TripAnswer::Nothing => return Ok(events::answer(pool, &way::told_encounters(found))?.into_iter().collect()),
+        TripAnswer::Nothing => return Ok(events::answer(pool, &trips::told_encounters(found))?.into_iter().collect()),
     }
     // Answerers that combine several events go before those of single events.
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
@@ -103,8 +103,8 @@ pub(super) fn propose(
         |pool, _| compared::answer(pool),
         absent::answer,
         |pool, _| inventory::answer(pool),
-        |pool, _| harmful::answer(pool),
-        stopped::answer,
+        |pool, _| harmful_food::answer(pool),
+        interruptions::answer,
     ];
     for answer in together {
         if let Some(candidate) = answer(pool, found)? {
@@ -124,9 +124,9 @@ pub(super) fn propose(
         candidates.push(candidate);
     }
     candidates.extend(facts::answer(pool, degraded)?);
-    candidates.extend(kin::answer(pool)?);
-    candidates.extend(related::answer(pool)?);
-    candidates.extend(freed::answer(pool)?);
+    candidates.extend(kinship::answer(pool)?);
+    candidates.extend(told_relations::answer(pool)?);
+    candidates.extend(rescues::answer(pool)?);
     candidates.extend(order::first_of_alternatives(pool)?);
     if candidates.is_empty() || question.asked.cue.is_some() {
         candidates.extend(order::next_of_kind(pool)?);
@@ -152,8 +152,8 @@ pub(super) fn propose(
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,
     };
-    let next = if candidates.is_empty() { sequel::answer(pool, gathered)? } else { None };
-    let specific = signal::answer(pool)?.or(caused).or(next).or(specific).or(of_class);
+    let next = if candidates.is_empty() { adjacent_deeds::answer(pool, gathered)? } else { None };
+    let specific = signal_faults::answer(pool)?.or(caused).or(next).or(specific).or(of_class);
     let specific = match specific {
         Some(specific) => Some(specific),
         None => replies::answer(pool, found)?,

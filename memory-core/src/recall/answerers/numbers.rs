@@ -3,11 +3,11 @@
 use crate::TimeSpan;
 use crate::language::english::syntax::{Clause, NounKind};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, arguments};
-use crate::recall::telling::relevant_clauses;
 
 /// Similarity below which another thing is counted.
 const MIN_COUNTED_SIMILARITY: f32 = 0.55;

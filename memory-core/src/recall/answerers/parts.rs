@@ -11,12 +11,12 @@ use crate::recall::answerers::rank::asked_share;
 use crate::recall::answerers::roles::{
     apposition, asks_identity, person_in_role, professions, role_beside_name, roles_between, stated_role,
 };
+use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::{verb_similarity, word_similarity};
 use crate::recall::likeness::{is_colour, phrase_similarity};
 use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::{Question, asks_profession};
 use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
-use crate::recall::telling::relevant_clauses;
 
 /// Minimum similarity of a name to the person in question.
 pub(super) const MIN_PERSON_SIMILARITY: f32 = 0.7;

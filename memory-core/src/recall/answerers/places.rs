@@ -7,12 +7,12 @@ use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person};
-use crate::recall::telling::relevant_clauses;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Factor for a place in another clause than the relevant one.

@@ -7,13 +7,13 @@ use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::parts::answer_parts;
+use crate::recall::clause_selection::has_other_actor;
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
 use crate::recall::stance::{contradicts_premise, stance};
-use crate::recall::telling::has_other_actor;
 use crate::{Kind, TimeSpan, Timestamp};
 
 /// Bonus for an event that states the object of the deed.

@@ -8,12 +8,12 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed};
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_anaphor, is_person};
-use crate::recall::telling::{has_other_actor, lacks_asked_deed};
 use crate::{Kind, ReadError, TimeSpan};
 
 /// Time before and after an event in which people talk about it.

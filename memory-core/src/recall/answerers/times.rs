@@ -11,12 +11,12 @@ use crate::language::english::time::{
 };
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::stance::contradicts_premise;
-use crate::recall::telling::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Rank difference to the best occurrence within which another one counts as the same thing.
@@ -57,7 +57,7 @@ pub(in crate::recall) fn answer(
     }
     let mut meant = occurrences(pool, pooled)?;
     let best = meant.iter().max_by(|a, b| a.coverage.match_score().total_cmp(&b.coverage.match_score()));
-    if let Some(found) = super::began::answer(pool, pooled, best)? {
+    if let Some(found) = super::state_starts::answer(pool, pooled, best)? {
         return Ok(Some(found));
     }
     if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {

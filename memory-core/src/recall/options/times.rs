@@ -9,11 +9,11 @@ use crate::recall::answerers::order::rests;
 use crate::recall::answerers::rank::rank;
 use crate::recall::answerers::times::occurrences;
 use crate::recall::candidate::{Candidate, CandidateValue};
+use crate::recall::clause_selection::lacks_asked_thing;
 use crate::recall::content::Content;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::quantities;
 use crate::recall::question::{Question, intersection};
-use crate::recall::telling::lacks_asked_thing;
 use crate::{ReadError, TimeSpan};
 
 /// Tolerance for the start of a rest before the last movement of the thing.

@@ -81,6 +81,31 @@ fn a_marked_i_is_the_speaker() {
 }
 
 #[test]
+fn marked_words_about_the_speaker_name_the_speaker() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "I'm off to the allotment, because I promised my aunt the pears."),
+        ("19T09:00:00", 0, Kind::Caption, None, "A man sweeps the path."),
+    ];
+    let words = "I promised my aunt the pears";
+    let marks = Marks { sentence: "allotment", words, form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(marks);
+    let answer = memory.ask("Why did she go to the allotment?");
+    assert_eq!(answer.answer.as_deref(), Some("Oda: I promised my aunt the pears"), "{}", answer.reason);
+}
+
+#[test]
+fn the_words_that_answer_are_shown_instead_of_the_sentence_around_them() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
+    let words = "it has a puncture";
+    let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(marks);
+    let answer = memory.ask("What is the matter with the wheelbarrow?");
+    assert_eq!(answer.answer.as_deref(), Some("It has a puncture"), "{}", answer.reason);
+    assert_eq!(answer.evidence[0].observations, ["told-1"]);
+}
+
+#[test]
 fn a_reply_is_read_with_what_it_replies_to() {
     let (memory, read) = reading("Fourteen", "Fourteen", AnswerForm::Words);
     memory.ask("How many trays were sown?");

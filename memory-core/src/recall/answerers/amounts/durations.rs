@@ -83,7 +83,7 @@ pub(in crate::recall::answerers) fn answer_duration(
     if let Some(told) = told_duration(question, pooled) {
         return Ok(Some(told));
     }
-    if let Some(lasted) = super::super::lasted::answer(pool, pooled)? {
+    if let Some(lasted) = super::super::state_durations::answer(pool, pooled)? {
         return Ok(Some(lasted));
     }
     // Others may report a person's deed: good matches count, whoever the speaker is.

@@ -5,11 +5,11 @@ use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::Candidate;
+use crate::recall::clause_selection::{has_other_actor, is_done_by_another, lacks_asked_deed, relevant_clauses};
 use crate::recall::denial::{denies, denies_existence, only_plans, states_other_colour};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::stance::{asked_predicate, is_intransitive, is_nobody};
-use crate::recall::telling::{has_other_actor, is_done_by_another, lacks_asked_deed, relevant_clauses};
 use crate::{Kind, ReadError};
 
 /// Minimum similarity of an event to a thing whose existence is asked about.

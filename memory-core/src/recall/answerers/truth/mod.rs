@@ -9,7 +9,7 @@ use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::times::rank_margin;
-use crate::recall::answerers::{absent, apart, kin};
+use crate::recall::answerers::{absent, kinship, same_place};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::corrections::CorrectedStatement;
 use crate::recall::denial::excluding_event;
@@ -30,8 +30,8 @@ type VerdictMethod = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Cand
 const METHODS_BY_CERTAINTY: [VerdictMethod; 10] = [
     state::verdict_by_repair,
     state::verdict_by_state,
-    |pool, _| apart::answer(pool),
-    |pool, _| kin::verify_relation(pool),
+    |pool, _| same_place::answer(pool),
+    |pool, _| kinship::verify_relation(pool),
     verdict_by_attendance,
     verdict_by_exclusion,
     whereabouts::verdict_by_place,

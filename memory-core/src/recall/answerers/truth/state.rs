@@ -5,7 +5,7 @@ use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
-use crate::recall::answerers::mended;
+use crate::recall::answerers::repairs;
 use crate::recall::candidate::Candidate;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -44,7 +44,7 @@ pub(super) fn verdict_by_repair(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = subject_of(question) else { return Ok(None) };
-    let Some(mended) = mended::repair_status(pool, &thing, asked_state(question).as_ref(), pooled)? else {
+    let Some(mended) = repairs::repair_status(pool, &thing, asked_state(question).as_ref(), pooled)? else {
         return Ok(None);
     };
     let yes = mended.well != question.asked.has_negated_verb();

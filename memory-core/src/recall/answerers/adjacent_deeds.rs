@@ -6,10 +6,10 @@ use crate::language::english::question::{AnswerKind, Order};
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::Content;
-use crate::recall::gather::RetrievedEvents;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
+use crate::recall::retrieval::RetrievedEvents;
 use crate::{Kind, ReadError, TimeSpan};
 
 /// Longest gap between a deed and the next one.

@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::gather::trace_step;
 use super::pool::{EventPool, RetrievedEvent};
 use super::reading::ParsedEvent;
+use super::retrieval::trace_step;
 use super::{LookInside, most_similar_look};
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};

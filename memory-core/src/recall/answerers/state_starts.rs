@@ -8,13 +8,13 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimeRelation, say_day, say_moment};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::verb_similarity;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::ROBOT_ENTITY;
 use crate::recall::reading::{ParsedEvent, is_person, name_phrase};
 use crate::recall::stance::{clause_words, concerns, stance, subject_leaves};
-use crate::recall::telling::relevant_clauses;
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of events of the thing or the person that are read.
