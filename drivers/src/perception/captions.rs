@@ -179,7 +179,11 @@ mod tests {
 
     use super::*;
 
-    struct Fixed(Result<&'static str, &'static str>, Mutex<Receiver<()>>);
+    struct Fixed {
+        says: Result<&'static str, &'static str>,
+        go: Mutex<Receiver<()>>,
+        begun: SyncSender<()>,
+    }
 
     impl Captioner for Fixed {
         fn model(&self) -> &str {
@@ -192,16 +196,20 @@ mod tests {
 
         fn caption(&self, jpeg: &[u8]) -> Result<String, String> {
             assert!(jpeg.starts_with(&[0xff, 0xd8]));
+            // Nobody may be waiting to hear that it has begun.
+            drop(self.begun.try_send(()));
             // An error says that the sender is gone, which lets everything through.
-            self.1.lock().recv().ok();
-            self.0.map(str::to_owned).map_err(str::to_owned)
+            self.go.lock().recv().ok();
+            self.says.map(str::to_owned).map_err(str::to_owned)
         }
     }
 
-    /// A captioner that answers once for every message of its sender, and at once when that is gone.
-    fn captioner(says: Result<&'static str, &'static str>) -> (Arc<dyn Captioner>, SyncSender<()>) {
+    /// A captioner that answers once for every message of its sender, and at once when that is gone. The receiver hears of every
+    /// caption that is begun.
+    fn captioner(says: Result<&'static str, &'static str>) -> (Arc<dyn Captioner>, SyncSender<()>, Receiver<()>) {
         let (go, wait) = sync_channel(8);
-        (Arc::new(Fixed(says, Mutex::new(wait))), go)
+        let (begun, begins) = sync_channel(8);
+        (Arc::new(Fixed { says, go: Mutex::new(wait), begun }), go, begins)
     }
 
     fn picture() -> KeptPicture {
@@ -227,7 +235,7 @@ mod tests {
     #[test]
     fn a_caption_becomes_an_event_of_its_segment_and_a_failure_is_named() {
         for (says, live) in [(Ok("A cat sits on a chair."), false), (Err("it refused"), false), (Ok("  "), false)] {
-            let (fixed, go) = captioner(says);
+            let (fixed, go, _) = captioner(says);
             drop(go);
             let awaited = CaptionsBehind::default().begin(fixed, picture(), live);
             let mut segment = segment();
@@ -245,9 +253,12 @@ mod tests {
 
     #[test]
     fn a_live_source_does_not_wait_for_a_slow_model() {
-        let (slow, go) = captioner(Ok("late"));
+        let (slow, go, begins) = captioner(Ok("late"));
         let mut behind = CaptionsBehind::default();
-        let waiting: Vec<AwaitedCaption> = (0..3).map(|_| behind.begin(Arc::clone(&slow), picture(), true)).collect();
+        let mut begin = || behind.begin(Arc::clone(&slow), picture(), true);
+        let first = begin();
+        begins.recv().unwrap();
+        let waiting = [first, begin(), begin()];
         let mut last = segment();
         // One is with the model and one waits at most: the third is not begun.
         assert!(waiting[2].settle(&mut last, false, false));

@@ -3,7 +3,7 @@
 //! All probabilities derive from the calibrated confidence of the candidates. Two that agree are wrong only if both
 //! are. Of two that exclude each other at most one is right.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::candidate::{Candidate, CandidateValue, Layer};
 use super::question::Question;
@@ -50,8 +50,11 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
     }
     let both_answer = [one, other].into_iter().all(|candidate| is_direct_answer(candidate) && !quotes_event(candidate));
     // Two times of one event are equal, however they are worded.
-    let first = |candidate: &Candidate| candidate.evidence.first().map(super::pool::RetrievedEvent::id);
-    if question.ask() == AnswerKind::Time && both_answer && first(one).is_some() && first(one) == first(other) {
+    if question.ask() == AnswerKind::Time
+        && both_answer
+        && first_event(one).is_some()
+        && first_event(one) == first_event(other)
+    {
         return CandidateRelation::Agree;
     }
     let (own, others) = (answer_stems(question, one), answer_stems(question, other));
@@ -85,12 +88,11 @@ pub(super) fn quotes_event(candidate: &Candidate) -> bool {
 /// Returns whether `one` is a quotation, and `other` the words of the same event that answer. An answer is short where
 /// memory has its words.
 pub(super) fn is_extract(other: &Candidate, one: &Candidate) -> bool {
-    let first = |candidate: &Candidate| candidate.evidence.first().map(super::pool::RetrievedEvent::id);
     other.layer == Layer::Read
         && is_direct_answer(other)
         && !quotes_event(other)
         && quotes_event(one)
-        && first(one) == first(other)
+        && first_event(one) == first_event(other)
 }
 
 /// Returns whether a direct answer agrees with an option.
@@ -117,16 +119,25 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
     stems(text).difference(&asked).cloned().collect()
 }
 
-/// Probability that at least one of several agreeing candidates is right. Those that were taken from one event are right
-/// or wrong together.
+/// Probability that at least one of several agreeing candidates is right. What a reader marks in the event of another
+/// candidate is right or wrong together with it.
 pub(super) fn confidence_of_agreeing<'a>(agreeing: impl Iterator<Item = &'a Candidate>) -> f32 {
-    let mut by_event: BTreeMap<Option<EventId>, f32> = BTreeMap::new();
+    let mut independent: Vec<(&Candidate, f32)> = Vec::new();
     for candidate in agreeing {
-        let event = candidate.evidence.first().map(super::pool::RetrievedEvent::id);
-        let confidence = by_event.entry(event).or_default();
-        *confidence = confidence.max(candidate.confidence);
+        let is_read_from = |other: &Candidate| {
+            let read = candidate.layer == Layer::Read || other.layer == Layer::Read;
+            read && first_event(candidate).is_some() && first_event(candidate) == first_event(other)
+        };
+        match independent.iter_mut().find(|(other, _)| is_read_from(other)) {
+            Some((_, confidence)) => *confidence = confidence.max(candidate.confidence),
+            None => independent.push((candidate, candidate.confidence)),
+        }
     }
-    confidence_of_any(by_event.into_values())
+    confidence_of_any(independent.into_iter().map(|(_, confidence)| confidence))
+}
+
+fn first_event(candidate: &Candidate) -> Option<EventId> {
+    candidate.evidence.first().map(super::pool::RetrievedEvent::id)
 }
 
 /// Probability that at least one of several independent answers is right.

@@ -83,14 +83,14 @@ fn a_marked_i_is_the_speaker() {
 #[test]
 fn marked_words_about_the_speaker_name_the_speaker() {
     let rows: &[Row] = &[
-        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "I'm off to the allotment, because I promised my aunt the pears."),
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "I'm off to the allotment, because I promised my aunt the seeds."),
         ("19T09:00:00", 0, Kind::Caption, None, "A man sweeps the path."),
     ];
-    let words = "I promised my aunt the pears";
+    let words = "I promised my aunt the seeds";
     let marks = Marks { sentence: "allotment", words, form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
     let answer = memory.ask("Why did she go to the allotment?");
-    assert_eq!(answer.answer.as_deref(), Some("Oda: I promised my aunt the pears"), "{}", answer.reason);
+    assert_eq!(answer.answer.as_deref(), Some("Oda: I promised my aunt the seeds"), "{}", answer.reason);
 }
 
 #[test]
