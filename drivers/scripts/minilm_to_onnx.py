@@ -109,7 +109,7 @@ class Graph:
         from onnx import TensorProto, helper
 
         self.helper, self.types, self.adaptation = helper, TensorProto, adaptation
-        self.nodes, self.initializers, self.known = [], [], set()
+        self.nodes, self.initializers, self.quantised = [], [], set()
 
     def constant(self, name, array):
         if str(array.dtype) == "float32":
@@ -136,10 +136,10 @@ class Graph:
         if not self.adaptation.integers:
             return self.add("MatMul", [x, self.constant(f"{name}.weight", weight)], f"{name}.matmul")
         integers, scale = quantised(self.adaptation.of(f"{name}.weight", weight), axis=0, most=WEIGHT_MOST)
-        if (x, "quantised") not in self.known:
+        if x not in self.quantised:
             outputs = [f"{x}.{part}" for part in ("quantised", "scale", "zero")]
             self.nodes.append(self.helper.make_node("DynamicQuantizeLinear", [x], outputs, name=f"{x}.quantised"))
-            self.known.add((x, "quantised"))
+            self.quantised.add(x)
         self.add("MatMulInteger", [f"{x}.quantised", self.constant(f"{name}.weight", integers), f"{x}.zero"], f"{name}.integers")
         self.add("Cast", [f"{name}.integers"], f"{name}.sums", to=self.types.FLOAT)
         self.add("Mul", [f"{x}.scale", self.constant(f"{name}.weight.scale", scale)], f"{name}.scale")

@@ -81,11 +81,7 @@ pub(super) fn conclude_options(
     trace: &mut Vec<TraceStep>,
 ) -> Result<RecallConclusion, QueryError> {
     let question = pool.question;
-    // Options are weighed without a reader: what it marks are words of one event, and options are compared with all.
-    let is_heard =
-        |candidate: &&Candidate| candidate.layer != Layer::Read && !question.query.ablation.without_reconciling;
-    let heard: Vec<Candidate> = candidates.iter().filter(is_heard).cloned().collect();
-    let heard = heard.as_slice();
+    let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
     let weighed = options::weigh_options(pool, &gathered.found, heard, vectors)?;
     trace.push(trace_step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
     if question.query.trace {

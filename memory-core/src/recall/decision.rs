@@ -1,9 +1,9 @@
 //! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
 //! Candidates that agree support each other. The more detailed one is the answer, or the words of a quotation that
-//! answer, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer. A candidate that excludes it lowers its
-//! confidence, unless the answer is the latest statement. If the confidence then falls below one half, the memory
-//! contradicts itself, and there is no answer.
+//! answer, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer.
+//! A candidate that excludes it lowers its confidence, unless the answer is the latest statement. If the confidence then
+//! falls below one half, the memory contradicts itself, and there is no answer.
 
 use super::candidate::{Candidate, CandidateValue, Layer};
 use super::fusion::layer_weight;

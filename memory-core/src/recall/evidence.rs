@@ -15,7 +15,7 @@ use super::question::Question;
 use super::retrieval::RetrievedEvents;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
-use crate::{EventId, Kind, Route};
+use crate::{EventId, Route};
 
 /// Relevance margin that the answering event has over its own relevance, that an event which only asks loses, and that
 /// an event which the search did not find lies below its predecessor. Relevance is a sum of shares, about 1 to 2 for
@@ -57,8 +57,11 @@ pub(super) fn order_evidence(
     // Perceived events differ in modality, kind and time, which the search does not know. Where nothing answers, a reader
     // may still be sure of one.
     let is_read = !answered && read.is_some_and(|read| read.probability(best.id()) >= SURE_READ);
-    let comparable = |found: &RetrievedEvent| is_told(found) || is_read;
-    if !comparable(first) || !comparable(best) || gathered.placed && !gathered.cue.as_ref().is_some_and(is_told) {
+    let comparable = |found: &RetrievedEvent| found.is_told() || is_read;
+    if !comparable(first)
+        || !comparable(best)
+        || gathered.placed && !gathered.cue.as_ref().is_some_and(RetrievedEvent::is_told)
+    {
         return evidence;
     }
     let own = answered.then(|| first.id());
@@ -83,10 +86,6 @@ pub(super) fn order_evidence(
         shown[last..=place].rotate_right(1);
     }
     shown
-}
-
-fn is_told(found: &RetrievedEvent) -> bool {
-    found.reading.event.kind == Kind::Text
 }
 
 /// Returns whether a question asks for the most or the least of several. Only the comparing answerer knows that order.

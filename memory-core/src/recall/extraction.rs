@@ -74,8 +74,9 @@ impl ReadSupport {
     }
 }
 
-/// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, or if there is no
-/// time for it.
+/// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, if there is no
+/// time for it, or if the question has options: these are compared with all events, by weights that were fitted without
+/// a reader.
 pub(super) fn read_events(
     pool: &EventPool<'_>,
     gathered: &RetrievedEvents,
@@ -84,7 +85,8 @@ pub(super) fn read_events(
 ) -> Result<Option<ReadEvents>, ReadError> {
     let query = pool.question.query;
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
-    let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
+    let wanted = !hurried && query.options.is_empty();
+    let Some(extractor) = pool.reader.extractor().filter(|_| wanted) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
@@ -168,7 +170,7 @@ impl ReadEvents {
     pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
         let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
         let first = candidate.evidence.first();
-        let told = first.is_some_and(|first| first.reading.event.kind == Kind::Text);
+        let told = first.is_some_and(RetrievedEvent::is_told);
         let Some(read) = first.and_then(|first| of(first.id())) else {
             return ReadSupport { told, ..ReadSupport::default() };
         };

@@ -73,6 +73,11 @@ impl RetrievedEvent {
         self.reading.event.span
     }
 
+    /// Returns whether the event was said, and not perceived.
+    pub fn is_told(&self) -> bool {
+        self.reading.event.kind == Kind::Text
+    }
+
     /// Fit to the question by words and meaning, from 0 to about 1.3.
     pub fn fitness(&self) -> f32 {
         let cosine = self.cosine.unwrap_or(0.0).max(0.0);

@@ -100,9 +100,47 @@ fn the_words_that_answer_are_shown_instead_of_the_sentence_around_them() {
     let words = "it has a puncture";
     let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
-    let answer = memory.ask("What is the matter with the wheelbarrow?");
+    let answer = memory.ask("What is wrong with the wheelbarrow?");
     assert_eq!(answer.answer.as_deref(), Some("It has a puncture"), "{}", answer.reason);
     assert_eq!(answer.evidence[0].observations, ["told-1"]);
+}
+
+#[test]
+fn words_and_the_quotation_around_them_count_once() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
+    let words = "it has a puncture";
+    let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(marks);
+    let question = "What is wrong with the wheelbarrow?".to_owned();
+    let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
+    let details = answer.trace.iter().filter(|step| step.detail.contains("Signals {")).map(|step| &step.detail);
+    let confidences: Vec<f32> = details.filter_map(|detail| detail.split(' ').next()?.parse().ok()).collect();
+    assert!(confidences.len() > 1, "a quotation and the words: {:?}", answer.trace);
+    let greatest = confidences.iter().copied().fold(0.0, f32::max);
+    assert!((answer.confidence - greatest).abs() < 0.006, "{} of {confidences:?}", answer.confidence);
+}
+
+#[test]
+fn what_was_taken_back_is_not_read() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "The garage remote is in the blue vase."),
+        ("19T09:00:00", 0, Kind::Text, Some("Tove"), "I was wrong about the garage remote. My brother has it."),
+    ];
+    let read = ReadTexts::default();
+    let marks = Marks { sentence: "vase", words: "in the blue vase", form: AnswerForm::Words, read: Arc::clone(&read) };
+    let answer = home(rows).with_meaning().with_reader(marks).ask("Where is the garage remote?");
+    assert!(answer.answer.is_some_and(|text| text.contains("brother")), "{}", answer.reason);
+    let read = read.lock().unwrap();
+    assert!(!read.is_empty() && read.iter().all(|(text, _)| !text.contains("vase")), "{read:?}");
+}
+
+#[test]
+fn a_question_with_options_is_not_read() {
+    let (memory, read) = reading("nobody has watered", "nobody has watered", AnswerForm::Words);
+    let answer = memory.choose("Who carries a crate into the greenhouse?", &["a woman", "a child"]);
+    assert_eq!(answer.choice, Some(0), "{}", answer.reason);
+    assert!(read.lock().unwrap().is_empty());
 }
 
 #[test]
