@@ -23,8 +23,6 @@ use crate::{EventId, Route};
 const RELEVANCE_MARGIN: f32 = 0.2;
 /// Weight of the probability that an event answers, by a reader, beside the relevance of the search. Not fitted.
 const READ_WEIGHT: f32 = 2.0;
-/// Minimum probability, by a reader, of a perceived event that is shown first where there is no answer.
-const SURE_READ: f32 = 0.5;
 /// Minimum number of evidence items in the answer for its event to rank second.
 const MIN_EVIDENCE_FOR_SECOND_RANK: usize = 2;
 
@@ -54,14 +52,9 @@ pub(super) fn order_evidence(
     };
     let best = evidence.iter().reduce(|best, other| if relevance(other) > relevance(best) { other } else { best });
     let (Some(first), Some(best)) = (evidence.first(), best) else { return evidence };
-    // Perceived events differ in modality, kind and time, which the search does not know. Where nothing answers, a reader
-    // may still be sure of one.
-    let is_read = !answered && read.is_some_and(|read| read.probability(best.id()) >= SURE_READ);
-    let comparable = |found: &RetrievedEvent| found.is_told() || is_read;
-    if !comparable(first)
-        || !comparable(best)
-        || gathered.placed && !gathered.cue.as_ref().is_some_and(RetrievedEvent::is_told)
-    {
+    // Perceived events differ in modality, kind and time, which the search does not know.
+    let placed_by_told = || gathered.cue.as_ref().is_some_and(RetrievedEvent::is_told);
+    if !first.is_told() || !best.is_told() || gathered.placed && !placed_by_told() {
         return evidence;
     }
     let own = answered.then(|| first.id());
