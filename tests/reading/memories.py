@@ -1,5 +1,7 @@
 """Memories of people and robots that were invented to teach and to test the reader, with questions.
 
+The reader learns from most of them. On some (`held_out`) recall's probabilities are fitted. Some (`never_fitted`) only measure.
+
     1 2026-03-04 07:40 Rosalind: The kettle's on the blink again.       what somebody said
     2 2026-03-04 07:55 | A man in a green cap carries two crates.       what the robot saw, heard, did or measured
     Q 2 | what was the fellow in green carrying | two crates             the lines that answer, the question, the answer in the words of the first line
@@ -70,8 +72,13 @@ def form(answer):
 
 
 def held_out(name):
-    """Whether the reader never learned from a memory: one of fourteen."""
-    return name.endswith("07")
+    """Whether the reader never learned from a memory, so that recall is fitted on it: one of fourteen."""
+    return name.endswith("07") and not never_fitted(name)
+
+
+def never_fitted(name):
+    """Whether nothing at all was fitted on a memory. Its questions only measure."""
+    return name.startswith("z")
 
 
 def memories(wanted=lambda name: True):

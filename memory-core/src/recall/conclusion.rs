@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, Layer, Signals};
 use super::decision::{AnswerDecision, decide};
+use super::extraction::ReadEvents;
 use super::options::OptionVectors;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
@@ -36,14 +37,14 @@ pub(super) fn conclude_open_question(
     candidates: Vec<Candidate>,
     gathered: &RetrievedEvents,
     intent: Intent,
-    threshold: f32,
+    read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> RecallConclusion {
     // The best candidate explains best why there is no answer. If only a time was asked for, all events are equally
     // near.
     let of_a_time = gathered.placed && gathered.cue.is_none();
     let nearest = candidates.first().filter(|_| !of_a_time).map(|best| best.evidence.clone()).unwrap_or_default();
-    match decide(question, candidates, intent, threshold, trace) {
+    match decide(question, candidates, intent, read, trace) {
         AnswerDecision::Answered(best) => {
             // The evidence of a procedure is the sessions that it was mined from. Other search results say nothing
             // about it.

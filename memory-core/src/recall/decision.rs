@@ -2,10 +2,12 @@
 //!
 //! Candidates that agree support each other. The more detailed one is the answer, or the words of a quotation that
 //! answer, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer.
-//! A candidate that excludes it lowers its confidence, unless the answer is the latest statement. If the confidence then
-//! falls below one half, the memory contradicts itself, and there is no answer.
+//! A candidate that excludes it lowers its confidence, unless the answer is the latest statement. If both are likely and
+//! the confidence then falls below one half, the memory contradicts itself, and there is no answer.
 
+use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer};
+use super::extraction::ReadEvents;
 use super::fusion::layer_weight;
 use super::pool::merge;
 use super::question::Question;
@@ -15,7 +17,9 @@ use super::reconciling::{
 };
 use crate::{Intent, TraceStep};
 
-/// Minimum confidence of a candidate that another candidate excludes.
+/// Minimum confidence of a direct answer that goes before quotations.
+const MIN_DIRECT_CONFIDENCE: f32 = 0.3;
+/// Minimum confidence of two candidates that contradict each other, and of one in spite of the other.
 const MIN_CONTRADICTED_CONFIDENCE: f32 = 0.5;
 
 /// The chosen answer, or the reason why there is none.
@@ -24,17 +28,22 @@ pub(super) enum AnswerDecision {
     None { confidence: f32, reason: String },
 }
 
-/// Chooses the answer among candidates in the order of their weight. Below the threshold there is none.
+/// Chooses the answer among candidates in the order of their weight. There is none if it is not likely enough: the
+/// candidate, or with a reader that the memory answers the question at all.
 pub(super) fn decide(
     question: &Question<'_>,
     candidates: Vec<Candidate>,
     intent: Intent,
-    threshold: f32,
+    read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
-    match question.query.ablation.without_reconciling {
-        true => decide_by_confidence(candidates, threshold, trace),
-        false => compare_candidates(question, candidates, intent, threshold, trace),
+    let best = match question.query.ablation.without_reconciling {
+        true => most_confident(candidates, trace),
+        false => compare_candidates(question, candidates, intent, trace),
+    };
+    match best {
+        AnswerDecision::Answered(best) => answer_if_likely(question, best, read, trace),
+        none => none,
     }
 }
 
@@ -42,11 +51,10 @@ fn compare_candidates(
     question: &Question<'_>,
     mut candidates: Vec<Candidate>,
     intent: Intent,
-    threshold: f32,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
     // A direct answer of another layer goes before a quotation, which may support it.
-    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= threshold;
+    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= MIN_DIRECT_CONFIDENCE;
     let quotations = match candidates.iter().any(tells) {
         true => candidates.extract_if(.., |candidate| !is_direct_answer(candidate)).collect(),
         false => Vec::new(),
@@ -60,7 +68,7 @@ fn compare_candidates(
         && first.value != second.value
     {
         let newer = newest_evidence_time(second) > newest_evidence_time(first)
-            && second.confidence >= threshold
+            && second.confidence >= MIN_DIRECT_CONFIDENCE
             && second.signals.thing >= first.signals.thing - 0.2;
         newest_holds = newer || newest_evidence_time(first) > newest_evidence_time(second);
         if newer {
@@ -71,15 +79,7 @@ fn compare_candidates(
         return decline_as_insufficient(0.0, "nothing in memory speaks of it".into(), trace);
     }
     let chosen = if newest_holds { 0 } else { best_supported(question, &candidates, &quotations, intent) };
-    let best = match reconcile(question, candidates, chosen, quotations, newest_holds, trace) {
-        AnswerDecision::Answered(best) => best,
-        none => return none,
-    };
-    // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
-    if best.signals.fits <= 0.0 && best.confidence >= threshold {
-        return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
-    }
-    answer_above_threshold(best, threshold, trace)
+    reconcile(question, candidates, chosen, quotations, newest_holds, trace)
 }
 
 /// Returns the first of the candidates that most others support.
@@ -157,7 +157,9 @@ fn reconcile(
             }
             CandidateRelation::Exclude => {
                 let confidence = confidence_given_exclusion(best.confidence, other.confidence);
-                let case = if confidence < MIN_CONTRADICTED_CONFIDENCE { "contradiction" } else { "disagreement" };
+                let both_likely = best.confidence.min(other.confidence) >= MIN_CONTRADICTED_CONFIDENCE;
+                let contradiction = both_likely && confidence < MIN_CONTRADICTED_CONFIDENCE;
+                let case = if contradiction { "contradiction" } else { "disagreement" };
                 let odds = format!("{:.2} to {confidence:.2}", best.confidence);
                 add_trace_step(
                     trace,
@@ -165,7 +167,7 @@ fn reconcile(
                     format!("{:?} and {}: {odds}", best.text, describe_candidates(std::slice::from_ref(&other))),
                 );
                 best.confidence = confidence;
-                if confidence < MIN_CONTRADICTED_CONFIDENCE {
+                if contradiction {
                     let reason = format!("memory contradicts itself: {:?} and {:?}", best.text, other.text);
                     return AnswerDecision::None { confidence, reason };
                 }
@@ -201,19 +203,42 @@ fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
 }
 
 /// Chooses the candidate of the greatest confidence and compares it with no other.
-fn decide_by_confidence(candidates: Vec<Candidate>, threshold: f32, trace: &mut Vec<TraceStep>) -> AnswerDecision {
+fn most_confident(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     let best =
         candidates.into_iter().reduce(|best, other| if other.confidence > best.confidence { other } else { best });
     match best {
         None => decline_as_insufficient(0.0, "nothing in memory speaks of it".into(), trace),
-        Some(best) => answer_above_threshold(best, threshold, trace),
+        Some(best) => AnswerDecision::Answered(best),
     }
 }
 
-fn answer_above_threshold(best: Candidate, threshold: f32, trace: &mut Vec<TraceStep>) -> AnswerDecision {
-    if best.confidence < threshold {
-        let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
-        return decline_as_insufficient(best.confidence, reason, trace);
+/// Declines the best candidate if it is too unlikely, or with a reader if the memory is unlikely to answer the question.
+fn answer_if_likely(
+    question: &Question<'_>,
+    best: Candidate,
+    read: Option<&ReadEvents>,
+    trace: &mut Vec<TraceStep>,
+) -> AnswerDecision {
+    // What is answered rightly is answerable.
+    let answerable = read.map(|read| {
+        let support = read.support(question, &best);
+        calibration::answerable(best.layer, &best.signals, support).max(best.confidence)
+    });
+    match answerable {
+        None if best.confidence < calibration::ANSWERED => {
+            let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
+            return decline_as_insufficient(best.confidence, reason, trace);
+        }
+        Some(answerable) if answerable < calibration::ANSWERABLE => {
+            let reason = format!("memory probably does not tell it ({answerable:.2})");
+            return decline_as_insufficient(best.confidence, reason, trace);
+        }
+        Some(answerable) => add_trace_step(trace, "answerable", format!("{answerable:.2}")),
+        None => {}
+    }
+    // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
+    if best.signals.fits <= 0.0 {
+        return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
     }
     AnswerDecision::Answered(best)
 }

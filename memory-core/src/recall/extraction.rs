@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::answerers::places::capitalised;
 use super::answerers::quote::quotation;
+use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
@@ -17,10 +18,11 @@ use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
 use crate::language::english::question::AnswerKind;
-use crate::language::english::time::say_moment;
+use crate::language::english::syntax::Clause;
+use crate::language::english::time::{Tense, say_moment};
 use crate::ports::{AnswerForm, Extraction, Passage};
 use crate::query::Effort;
-use crate::{Event, EventId, Kind, ReadError, TimeSpan, index};
+use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp, index};
 
 /// Maximum number of the most relevant events that are read.
 const MAX_FOUND_PASSAGES: usize = 16;
@@ -28,9 +30,8 @@ const MAX_FOUND_PASSAGES: usize = 16;
 const MAX_CANDIDATE_PASSAGES: usize = 4;
 /// Time within which the event before a passage belongs to it.
 const BEFORE_WINDOW: Duration = Duration::from_secs(600);
-/// Weight of the rank in the search beside the relevance that the reader finds: an event of rank r loses this times ln r
-/// of its log-odds. Not fitted; `tests/train-reader` shows what it gains.
-const RANK_WEIGHT: f32 = 0.7;
+/// Log-odds by which a later event may be less relevant and still supersede an earlier one.
+const SUPERSEDING_RELEVANCE_GAP: f32 = 2.0;
 /// Minimum time limit of a question that is read. One with less is answered by the rules rather than too late.
 const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 /// Maximum number of candidates that reading proposes.
@@ -49,6 +50,8 @@ struct ReadEvent {
     extraction: Extraction,
     /// Where the words of the event begin in the text that was read: behind the speaker.
     spoken_from: usize,
+    /// Whether a later event answers about as well.
+    superseded: bool,
     /// Probability that this event answers the question, among all that were read and none.
     probability: f32,
 }
@@ -56,22 +59,39 @@ struct ReadEvent {
 /// What reading says of a candidate, each number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct ReadSupport {
-    /// Whether the event of the candidate was said, and not perceived.
-    pub told: bool,
+    /// Whether the event of the candidate is told in sentences: speech, or the description of a scene. The texts of
+    /// other kinds are names and short forms, which the reader has not learned from.
+    pub prose: bool,
     /// Probability that the event of the candidate answers the question.
     pub read: f32,
-    /// The same times the probability of the marked words, if they agree with the candidate.
+    /// The log-odds of that ([`scaled_log_odds`]).
+    pub read_odds: f32,
+    /// The probability times that of the marked words, if they agree with the candidate.
     pub extracted: f32,
+    /// Probability that any of the events that were read answers the question.
+    pub answerable: f32,
 }
 
 impl ReadSupport {
     /// Returns the signals of a candidate and these in one list, for the trace.
     pub fn describe(self, signals: &Signals) -> String {
         let signals = format!("{signals:?}");
-        let signals = signals.trim_end_matches(" }");
-        let told = u8::from(self.told);
-        format!("{signals}, read: {:.4}, extracted: {:.4}, told: {told} }}", self.read, self.extracted)
+        let Self { prose, read, read_odds, extracted, answerable } = self;
+        format!(
+            "{}, read: {read:.4}, read_odds: {read_odds:.4}, extracted: {extracted:.4}, answerable: {answerable:.6}, \
+             prose: {} }}",
+            signals.trim_end_matches(" }"),
+            u8::from(prose)
+        )
     }
+}
+
+/// Log-odds of a probability between 1 in 10,000 and 9,999 in 10,000, as a number from 0 to 1.
+pub(super) fn scaled_log_odds(probability: f32) -> f32 {
+    let odds = |probability: f32| (probability / (1.0 - probability)).ln();
+    let least = 1e-4;
+    let most = odds(1.0 - least);
+    (odds(probability.clamp(least, 1.0 - least)) + most) / (2.0 * most)
 }
 
 /// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, if there is no
@@ -110,19 +130,44 @@ pub(super) fn read_events(
             return Ok(None);
         }
     };
-    let odds: Vec<f32> = extractions.iter().zip(0_u16..).map(|(one, rank)| ranked_odds(one, rank)).collect();
+    let starts = events.iter().map(|found| found.span().start);
+    let superseded = superseded(pool.question, &starts.zip(&extractions).collect::<Vec<_>>());
+    let ranked = extractions.iter().zip(&superseded).zip(0_u16..);
+    let odds: Vec<f32> = ranked.map(|((one, superseded), rank)| passage_odds(one, rank, *superseded)).collect();
     let all = 1.0 + odds.iter().sum::<f32>();
-    let read =
-        events.into_iter().zip(extractions).zip(&texts).zip(odds).map(|(((found, extraction), (text, _)), odds)| {
-            let spoken_from = text.len() - found.reading.event.text.len();
-            ReadEvent { found, extraction, spoken_from, probability: odds / all }
-        });
+    let found = events.into_iter().zip(extractions).zip(&texts).zip(superseded.into_iter().zip(odds));
+    let read = found.map(|(((found, extraction), (text, _)), (superseded, odds))| {
+        let spoken_from = text.len() - found.reading.event.text.len();
+        ReadEvent { found, extraction, spoken_from, superseded, probability: odds / all }
+    });
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 
 /// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
-fn ranked_odds(extraction: &Extraction, rank: u16) -> f32 {
-    (extraction.relevance.clamp(-20.0, 20.0) - RANK_WEIGHT * f32::from(rank + 1).ln()).exp()
+fn passage_odds(extraction: &Extraction, rank: u16, superseded: bool) -> f32 {
+    let weights = calibration::passage_weights();
+    let relevance = extraction.relevance.clamp(-20.0, 20.0);
+    let rank = f32::from(rank + 1).ln();
+    let superseded = if superseded { weights.superseded } else { 0.0 };
+    (weights.offset + weights.relevance * relevance - weights.rank * rank - superseded).exp()
+}
+
+/// Says of each event, given when it began, whether a later one answers about as well, where the question asks how
+/// things are. The latest statement about a state holds.
+fn superseded(question: &Question<'_>, read: &[(Timestamp, &Extraction)]) -> Vec<bool> {
+    let of_state = match question.ask() {
+        AnswerKind::Place | AnswerKind::Amount | AnswerKind::Count | AnswerKind::Person => {
+            question.tense == Tense::Present
+        }
+        AnswerKind::Truth => question.tense != Tense::Future,
+        _ => false,
+    };
+    let later = |start: Timestamp, relevance: f32| {
+        read.iter().any(|(other, extraction)| {
+            *other > start && extraction.relevance > (relevance - SUPERSEDING_RELEVANCE_GAP).max(0.0)
+        })
+    };
+    read.iter().map(|(start, extraction)| of_state && later(*start, extraction.relevance)).collect()
 }
 
 /// Returns the most relevant events, then the first events of the candidates.
@@ -168,11 +213,12 @@ fn text_before(pool: &EventPool<'_>, event: &Event) -> Result<String, ReadError>
 impl ReadEvents {
     /// Returns what reading says of a candidate.
     pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
-        let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
         let first = candidate.evidence.first();
-        let told = first.is_some_and(RetrievedEvent::is_told);
+        let prose = first.is_some_and(|first| matches!(first.reading.event.kind, Kind::Text | Kind::Caption));
+        let answerable = self.read.iter().map(|read| read.probability).sum();
+        let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
         let Some(read) = first.and_then(|first| of(first.id())) else {
-            return ReadSupport { told, ..ReadSupport::default() };
+            return ReadSupport { prose, answerable, ..ReadSupport::default() };
         };
         let extracted = match self.candidate(question, read, candidate.signals.known) {
             own if candidate_relation(question, &own, candidate) == CandidateRelation::Agree => {
@@ -180,7 +226,23 @@ impl ReadEvents {
             }
             _ => 0.0,
         };
-        ReadSupport { told, read: read.probability, extracted }
+        let read = read.probability;
+        ReadSupport { prose, read, read_odds: scaled_log_odds(read), extracted, answerable }
+    }
+
+    /// Describes what was read for the trace, an event a line.
+    pub fn describe(&self) -> impl Iterator<Item = String> {
+        self.read.iter().map(|read| {
+            let event = &read.found.reading.event;
+            let id = event.sender_id.clone().unwrap_or_else(|| event.id.to_string());
+            format!(
+                "Passage {{ relevance: {:.4}, superseded: {}, probability: {:.4} }} {id}: {}",
+                read.extraction.relevance,
+                u8::from(read.superseded),
+                read.probability,
+                event.text
+            )
+        })
     }
 
     /// Probability that an event answers the question; 0 if it was not read.
@@ -246,7 +308,7 @@ impl ReadEvent {
             }
             AnswerForm::Speaker if event.entity.is_some() => words(event.entity.clone().unwrap_or_default(), 1.0),
             AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
-            AnswerForm::Words => match self.marked_words() {
+            AnswerForm::Words => match self.marked_words(question) {
                 Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
                     words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
                 }
@@ -267,14 +329,37 @@ impl ReadEvent {
     }
 
     /// Returns the marked words of the event, without marks at their ends. `None` if the speaker is marked, or nothing.
-    fn marked_words(&self) -> Option<&str> {
+    fn marked_words(&self, question: &Question<'_>) -> Option<&str> {
         let Range { start, end } = self.extraction.span.clone();
         let event = &self.found.reading.event;
         if start < self.spoken_from {
             return event.entity.as_deref().filter(|_| end <= self.spoken_from);
         }
-        let marked = event.text.get(start - self.spoken_from..end.checked_sub(self.spoken_from)?)?;
+        let marked = start - self.spoken_from..end.checked_sub(self.spoken_from)?;
+        let marked = event.text.get(self.with_whole_phrases(marked, question))?;
         let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
         (!marked.is_empty()).then_some(marked)
+    }
+
+    /// Extends words to the noun phrases and the time phrases that they begin or end in: "half past two" to "Friday at
+    /// half past two", "beard" to "a plaited beard". Not over words of the question, which asks for what is beside them.
+    fn with_whole_phrases(&self, marked: Range<usize>, question: &Question<'_>) -> Range<usize> {
+        let reading = &self.found.reading;
+        let asked: Vec<String> = index::words(question.text).map(|word| index::stem(&word)).collect();
+        let is_new = |range: Range<usize>| {
+            let added = reading.event.text.get(range).unwrap_or_default();
+            index::words(added).all(|word| index::is_stop_word(&word) || !asked.contains(&index::stem(&word)))
+        };
+        let phrases = reading.clauses().flat_map(Clause::nouns).map(|noun| noun.range.clone());
+        let mut whole = marked.clone();
+        for phrase in phrases.chain(reading.times.iter().map(|time| time.range.clone())) {
+            if phrase.start < marked.start && marked.start < phrase.end && is_new(phrase.start..marked.start) {
+                whole.start = whole.start.min(phrase.start);
+            }
+            if phrase.start < marked.end && marked.end < phrase.end && is_new(marked.end..phrase.end) {
+                whole.end = whole.end.max(phrase.end);
+            }
+        }
+        whole
     }
 }

@@ -171,6 +171,9 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let read = extraction::read_events(&pool, &gathered, &candidates, &mut degraded)?;
     if let Some(read) = &read {
         candidates.extend(read.propose(&question, &candidates));
+        if query.trace {
+            trace.extend(read.describe().map(|detail| trace_step("passage", detail)));
+        }
     }
     for candidate in &mut candidates {
         if candidate.layer != Layer::Procedures {
@@ -193,14 +196,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     }
     let first_layer = candidates.first().map(|best| best.layer);
     let conclusion = if query.options.is_empty() {
-        conclude_open_question(
-            &question,
-            candidates,
-            &gathered,
-            intent,
-            calibration::answered(read.is_some()),
-            &mut trace,
-        )
+        conclude_open_question(&question, candidates, &gathered, intent, read.as_ref(), &mut trace)
     } else {
         conclude_options(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
     };

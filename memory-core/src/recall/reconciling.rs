@@ -66,9 +66,10 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
     }
 }
 
-/// Returns whether a candidate has the requested kind of answer and is no mere quotation.
+/// Returns whether a candidate has the requested kind of answer and is no mere quotation. The `fits` of what a reader
+/// marks says how sure it is of the boundaries.
 pub(super) fn is_direct_answer(candidate: &Candidate) -> bool {
-    candidate.signals.fits >= MIN_ANSWER_FIT
+    candidate.layer == Layer::Read && !quotes_event(candidate) || candidate.signals.fits >= MIN_ANSWER_FIT
 }
 
 /// Returns whether `other`, which agrees, says everything that `one` says and more, and is no quotation of an event.

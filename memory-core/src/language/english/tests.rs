@@ -38,6 +38,8 @@ fn words_get_their_class_from_what_stands_around_them() {
         ("He fell before dinner.", "before", Tag::Preposition),
         ("The blue crate is empty.", "blue", Tag::Adjective),
         ("My sister lost her gloves.", "my", Tag::Owner),
+        ("The coins are under the till.", "till", Tag::Noun),
+        ("He waited till the bell rang.", "till", Tag::Conjunction),
     ] {
         let found = tag_of(text, word);
         if found != Some(tag) {

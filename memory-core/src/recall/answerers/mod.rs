@@ -189,8 +189,7 @@ pub(super) fn propose(
     // too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
-            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None)
-                >= calibration::answered(false)
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None) >= calibration::ANSWERED
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);

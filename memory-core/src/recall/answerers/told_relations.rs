@@ -64,7 +64,7 @@ fn relation_strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent
         speaker.as_ref().is_some_and(|speaker| phrase_similarity(person, speaker, reading) >= MIN_PERSON_SIMILARITY)
     };
     let names = |person: &NounPhrase, clause: &Clause| {
-        nouns(clause).any(|noun| {
+        clause.nouns().any(|noun| {
             reading.resolve(noun).is_some_and(|noun| phrase_similarity(person, &noun, reading) >= MIN_PERSON_SIMILARITY)
         })
     };
@@ -82,12 +82,6 @@ fn relation_strength(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent
     }
 }
 
-fn nouns(clause: &Clause) -> impl Iterator<Item = &NounPhrase> {
-    let adjuncts = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
-    let all = clause.subject.iter().chain(&clause.objects).chain(adjuncts).flat_map(NounPhrase::coordinated);
-    all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
-}
-
 /// Returns whether a clause names a bond between people: a relative, or a marriage.
 fn is_bond(clause: &Clause) -> bool {
     let relative = |noun: &NounPhrase| {
@@ -99,5 +93,5 @@ fn is_bond(clause: &Clause) -> bool {
     };
     let marries = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "marry")
         || clause.complements.iter().any(|(word, _)| word == "married");
-    marries || nouns(clause).any(relative)
+    marries || clause.nouns().any(relative)
 }

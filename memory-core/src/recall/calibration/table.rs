@@ -36,7 +36,7 @@ use super::super::options::Speaks;
 use super::LayerCalibration;
 
 /// Below this probability there is no answer.
-pub(super) const ANSWERED: f32 = 0.43;
+pub(in crate::recall) const ANSWERED: f32 = 0.43;
 /// Below this probability no option is chosen.
 pub(in crate::recall) const CHOSEN: f32 = 0.17;
 
@@ -68,6 +68,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.307,
             known: 0.588,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 25 rows, 24 right; too few: the fit of all open layers
@@ -80,6 +81,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.080,
             known: 1.099,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 6 rows, 6 right; too few: the fit of all open layers
@@ -92,6 +94,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.080,
             known: 1.099,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 10 rows, 5 right; too few: the fit of all open layers
@@ -104,6 +107,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.080,
             known: 1.099,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 186 rows, 136 right
@@ -116,6 +120,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.000,
             known: 0.791,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 0 rows, 0 right; too few: the fit of all open layers
@@ -128,6 +133,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.080,
             known: 1.099,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
         // 1156 rows, 865 right
@@ -140,6 +146,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             thing: 0.308,
             known: 1.375,
             read: 0.000,
+            read_odds: 0.000,
             extracted: 0.000,
         },
     }

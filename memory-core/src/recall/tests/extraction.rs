@@ -38,6 +38,16 @@ impl AnswerExtractor for Marks {
     }
 }
 
+/// A reader that is not sure where the words begin and end.
+struct Unsure(Marks);
+
+impl AnswerExtractor for Unsure {
+    fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        let sure = self.0.extract(question, passages)?;
+        Ok(sure.into_iter().map(|one| Extraction { span_probability: 0.3, ..one }).collect())
+    }
+}
+
 /// A reader that fails.
 struct OutOfMemory;
 
@@ -106,6 +116,32 @@ fn the_words_that_answer_are_shown_instead_of_the_sentence_around_them() {
 }
 
 #[test]
+fn the_words_are_shown_although_the_reader_is_not_sure_where_they_begin_and_end() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "Frost got into the pipes, so we carry water from the well.")];
+    let words = "Frost got into the pipes";
+    let marks = Marks { sentence: "Frost", words, form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(Unsure(marks));
+    let answer = memory.ask("Why do you carry water?");
+    assert_eq!(answer.answer.as_deref(), Some(words), "{}", answer.reason);
+}
+
+#[test]
+fn marked_words_are_extended_to_whole_phrases_but_not_over_words_of_the_question() {
+    let said = |row: &'static str, words: &'static str, question: &str| {
+        let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), row)];
+        let marks = Marks { sentence: row, words, form: AnswerForm::Words, read: Arc::default() };
+        home(rows).with_meaning().with_reader(marks).ask(question).answer.unwrap_or_default()
+    };
+    let row = "A man with a plaited beard brought the seedlings.";
+    assert_eq!(said(row, "beard", "How did the fellow look who came with the young plants?"), "A plaited beard");
+    let row = "The seedlings go out on Friday at half past two.";
+    assert_eq!(said(row, "half past two", "When do the young plants leave?"), "Friday at half past two");
+    let row = "Fourteen trays of seedlings have mould, sadly.";
+    assert_eq!(said(row, "Fourteen", "How many of the trays went bad?"), "Fourteen");
+}
+
+#[test]
 fn words_and_the_quotation_around_them_count_once() {
     let rows: &[Row] =
         &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
@@ -133,6 +169,27 @@ fn what_was_taken_back_is_not_read() {
     assert!(answer.answer.is_some_and(|text| text.contains("brother")), "{}", answer.reason);
     let read = read.lock().unwrap();
     assert!(!read.is_empty() && read.iter().all(|(text, _)| !text.contains("vase")), "{read:?}");
+}
+
+#[test]
+fn a_later_event_that_answers_supersedes_an_earlier_one_where_a_present_state_is_asked_for() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "The pegs live in the blue tin."),
+        ("19T10:00:00", 0, Kind::Caption, None, "Piotr tips all the pegs into a wicker basket."),
+    ];
+    let read_as = |question: &str| -> Vec<bool> {
+        let marks = Marks { sentence: "pegs", words: "pegs", form: AnswerForm::Words, read: Arc::default() };
+        let memory = home(rows).with_meaning().with_reader(marks);
+        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
+        let of = |text: &str| {
+            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
+            read.find(|step| step.detail.contains(text)).unwrap().detail.contains("superseded: 1")
+        };
+        vec![of("blue tin"), of("wicker basket")]
+    };
+    assert_eq!(read_as("Where are the pegs?"), [true, false]);
+    assert_eq!(read_as("Where were the pegs at first?"), [false, false]);
+    assert_eq!(read_as("Why did he take the pegs?"), [false, false]);
 }
 
 #[test]
@@ -168,6 +225,21 @@ fn what_nothing_answers_is_declined_with_a_reader_too() {
     let (memory, _) = reading("no such sentence", "", AnswerForm::Words);
     let answer = memory.ask("Who sold the seedlings to the neighbours?");
     assert_eq!(answer.answer, None, "{}", answer.reason);
+}
+
+#[test]
+fn words_that_a_rule_finds_do_not_answer_if_the_reader_finds_no_answer_in_any_sentence() {
+    let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow is in the shed.")];
+    let question = "Where is the wheelbarrow?";
+    let ask = |sentence: &'static str| {
+        let words = if sentence.is_empty() { "" } else { "in the shed" };
+        let marks = Marks { sentence, words, form: AnswerForm::Words, read: Arc::default() };
+        home(rows).with_meaning().with_reader(marks).ask(question)
+    };
+    assert!(ask("wheelbarrow").answer.is_some());
+    let declined = ask("no such sentence");
+    assert_eq!(declined.answer, None, "{}", declined.reason);
+    assert!(declined.evidence.iter().any(|item| item.observations == ["told-1"]), "the nearest memory is shown");
 }
 
 #[test]

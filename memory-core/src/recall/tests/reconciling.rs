@@ -29,7 +29,7 @@ fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate,
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
     let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
-    let decision = decide(&question, candidates, Intent::Factual, 0.43, &mut trace);
+    let decision = decide(&question, candidates, Intent::Factual, None, &mut trace);
     let decision = match decision {
         AnswerDecision::Answered(best) => Ok(best),
         AnswerDecision::None { reason, .. } => Err(reason),
@@ -82,6 +82,14 @@ fn numbers_of_one_thing_exclude_each_other() {
     assert!(best.text == "4" && best.confidence < 0.9 && best.confidence > 0.5, "{best:?}");
     let same = answered(vec![number(Layer::Facts, 4.0, 0.8), number(Layer::Episodes, 4.0, 0.8)]);
     assert!((same.confidence - 0.96).abs() < 1e-6);
+}
+
+#[test]
+fn two_unlikely_answers_that_exclude_each_other_are_no_contradiction() {
+    let truth = |yes, confidence| candidate(Layer::Episodes, "verdict", CandidateValue::Truth(yes), confidence);
+    let (decision, trace) = decided(vec![truth(true, 0.49), truth(false, 0.45)], Ablation::default());
+    assert!(decision.unwrap_err().contains("too unlike"));
+    assert_eq!(trace[0].step, "disagreement");
 }
 
 #[test]

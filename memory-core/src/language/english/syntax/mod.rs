@@ -153,6 +153,15 @@ pub(crate) struct Clause {
     pub inverted: bool,
 }
 
+impl Clause {
+    /// Returns all noun phrases, with those inside of others: owners, and what something is of.
+    pub fn nouns(&self) -> impl Iterator<Item = &NounPhrase> {
+        let adjuncts = self.adjuncts.iter().map(|adjunct| &adjunct.noun);
+        let all = self.subject.iter().chain(&self.objects).chain(adjuncts).flat_map(NounPhrase::coordinated);
+        all.flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref()).chain(noun.of.as_deref()))
+    }
+}
+
 /// A sentence.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sentence {

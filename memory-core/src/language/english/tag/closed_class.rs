@@ -115,6 +115,14 @@ impl Tagger<'_> {
             {
                 if self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Noun }
             }
+            // "The coins are under the till."
+            _ if (is_one_of(text, PREPOSITIONS) || is_one_of(text, CONJUNCTIONS))
+                && self.found.last().is_some_and(|last| matches!(last.text.as_str(), "a" | "an" | "the"))
+                && self.share(at).noun > 0
+                && !self.can_be_nominal(at + 1) =>
+            {
+                Tag::Noun
+            }
             // "She takes it out of the box", and "we have run out of milk".
             "out"
                 if self.text(at + 1) == "of"
