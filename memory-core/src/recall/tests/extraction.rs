@@ -136,8 +136,8 @@ fn marked_words_are_extended_to_whole_phrases_but_not_over_words_of_the_question
     let row = "A man with a plaited beard brought the seedlings.";
     assert_eq!(said(row, "beard", "How did the fellow look who came with the young plants?"), "A plaited beard");
     let row = "The seedlings go out on Friday at half past two.";
-    assert_eq!(said(row, "half past two", "When do the young plants leave?"), "Friday at half past two");
-    let row = "Fourteen trays of seedlings have mould, sadly.";
+    assert_eq!(said(row, "half past two", "When do the young plants leave?"), "On Friday at half past two");
+    let row = "Fourteen trays of seedlings have mites, sadly.";
     assert_eq!(said(row, "Fourteen", "How many of the trays went bad?"), "Fourteen");
 }
 
@@ -164,7 +164,8 @@ fn what_was_taken_back_is_not_read() {
         ("19T09:00:00", 0, Kind::Text, Some("Tove"), "I was wrong about the garage remote. My brother has it."),
     ];
     let read = ReadTexts::default();
-    let marks = Marks { sentence: "vase", words: "in the blue vase", form: AnswerForm::Words, read: Arc::clone(&read) };
+    let words = "My brother has it";
+    let marks = Marks { sentence: "garage remote", words, form: AnswerForm::Words, read: Arc::clone(&read) };
     let answer = home(rows).with_meaning().with_reader(marks).ask("Where is the garage remote?");
     assert!(answer.answer.is_some_and(|text| text.contains("brother")), "{}", answer.reason);
     let read = read.lock().unwrap();
