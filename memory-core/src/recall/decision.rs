@@ -17,8 +17,6 @@ use super::reconciling::{
 };
 use crate::{Intent, TraceStep};
 
-/// Minimum confidence of a direct answer that goes before quotations.
-const MIN_DIRECT_CONFIDENCE: f32 = 0.3;
 /// Minimum confidence of two candidates that contradict each other, and of one in spite of the other.
 const MIN_CONTRADICTED_CONFIDENCE: f32 = 0.5;
 
@@ -54,7 +52,7 @@ fn compare_candidates(
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
     // A direct answer of another layer goes before a quotation, which may support it.
-    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= MIN_DIRECT_CONFIDENCE;
+    let tells = |candidate: &Candidate| is_direct_answer(candidate) && candidate.confidence >= calibration::ANSWERED;
     let quotations = match candidates.iter().any(tells) {
         true => candidates.extract_if(.., |candidate| !is_direct_answer(candidate)).collect(),
         false => Vec::new(),
@@ -68,7 +66,7 @@ fn compare_candidates(
         && first.value != second.value
     {
         let newer = newest_evidence_time(second) > newest_evidence_time(first)
-            && second.confidence >= MIN_DIRECT_CONFIDENCE
+            && second.confidence >= calibration::ANSWERED
             && second.signals.thing >= first.signals.thing - 0.2;
         newest_holds = newer || newest_evidence_time(first) > newest_evidence_time(second);
         if newer {
