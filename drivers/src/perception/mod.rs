@@ -18,6 +18,7 @@ mod pace;
 mod perceiver;
 mod scenes;
 mod sentence;
+mod session;
 mod signal;
 mod sounds;
 mod tracks;

@@ -8,31 +8,27 @@ use std::sync::atomic::AtomicBool;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
 
-use super::draft::{Draft, Drafted};
+use super::draft::Draft;
 use super::forget;
-use super::learned;
 use super::published::Published;
 use super::refold::Refolds;
 use super::saved_index::SavedIndexPlace;
 use super::saving::SavingState;
-use super::vectors::{self, SpaceInUse};
 use super::view::View;
 use super::wall::Wall;
 use super::writer::Writer;
 use crate::episodic::consolidation::PlaceSpace;
-use crate::index::passage;
 use crate::learning::{LearningOptions, News};
 use crate::limits::MAX_TEXT_BYTES;
 use crate::ports::{AnswerExtractor, FactExtractor, GistSelector, LongWork, ProcedureJudge, Progress, TextEmbedder};
-use crate::store::database::{Database, Write};
+use crate::store::database::Database;
 use crate::store::failure::{Failure, Result, if_sound};
 use crate::store::records::Purge;
 use crate::store::storage::Storage;
 use crate::store::tables::{self, EVENTS, META, PURGES, ReadTables, SETTINGS, WriteTables};
 use crate::{
-    AbsentRole, Clock, EventId, ForgetError, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording,
-    MaintenanceError, MemoryOptions, Observation, ObserveError, ObserveOutcome, OpenError, PendingWork, ReadError,
-    Stats, TimeSpan, Timestamp,
+    AbsentRole, Clock, ForgetError, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, MaintenanceError,
+    MemoryOptions, Observation, ObserveError, ObserveOutcome, OpenError, ReadError, Stats, TimeSpan, Timestamp,
 };
 
 /// Maximum number of events in the preview of a request to forget.
@@ -41,15 +37,12 @@ const MAX_PREVIEWED: usize = 20;
 /// Maximum number of attempts of one read.
 const MAX_READ_ATTEMPTS: usize = 16;
 
-/// Number of texts in one call of the embedder.
-const EMBED_BATCH: usize = 32;
-
 /// An open store.
 pub(crate) struct Engine {
     pub(super) database: Database,
     /// The writer. Locked for the length of a commit; never by readers, and never while a model runs.
     pub(super) writer: Mutex<Writer>,
-    published: ArcSwap<Published>,
+    pub(super) published: ArcSwap<Published>,
     /// New folds of what is learnt, in progress. Locked while something is learnt.
     pub(super) refold: Mutex<Refolds>,
     /// Reads facts beside the rules, where there is one.
@@ -66,7 +59,7 @@ pub(crate) struct Engine {
     pub(super) options: MemoryOptions,
     pub(super) clock: Arc<dyn Clock>,
     /// Lower bound of the clock's time.
-    wall: Wall,
+    pub(super) wall: Wall,
     pub(super) instance: String,
     /// Held by compaction, backup and restoring: one of them at a time.
     maintenance: Mutex<()>,
@@ -288,131 +281,6 @@ impl Engine {
         previewed().map_err(|failure| ForgetError::Write(failure.into()))
     }
 
-    /// One write transaction: all of it or nothing, in the tables and in memory. Nothing, and `None`, if it would hide
-    /// something before what was learnt is prepared for that, unless it `must` be done.
-    pub(super) fn transact<T>(
-        &self,
-        writer: &mut Writer,
-        must: bool,
-        work: impl FnOnce(&mut Draft<'_>, &Writer) -> Result<T>,
-    ) -> Result<Option<T>> {
-        let transaction = self.begin(writer)?;
-        let drafted = || {
-            let mut draft = Draft::new(WriteTables::open(&transaction)?, self.wall.moment())?;
-            let value = work(&mut draft, writer)?;
-            if !draft.dirty {
-                return Ok(Drafted::Unchanged { value: Some(value), duplicates: draft.changes.duplicates });
-            }
-            if !must && draft.withdraws() && !writer.learnt.is_prepared() {
-                return Ok(Drafted::Unchanged { value: None, duplicates: 0 });
-            }
-            let learnt = draft.withdraw(&writer.learnt, *self.learning_options.lock())?;
-            let (head, changes) = draft.finish()?;
-            Ok(Drafted::Changed { value, head, changes, learnt })
-        };
-        let value = match drafted() {
-            Ok(Drafted::Changed { value, head, changes, learnt }) => {
-                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                if let Some((mut learnt, withdrawal)) = learnt {
-                    // What became of procedures is told when they were folded anew.
-                    self.news.lock().add_entities(learnt.take_news());
-                    writer.learnt = Arc::new(learnt);
-                    writer.withdrawals.push(withdrawal);
-                }
-                writer.apply(head, changes, self.clock.monotonic());
-                Some(value)
-            }
-            Ok(Drafted::Unchanged { value, duplicates }) => {
-                transaction.abort().map_err(|error| self.failed(writer, error.into()))?;
-                writer.note_duplicates(duplicates);
-                value
-            }
-            Err(failure) => {
-                // The transaction rolls back as it is dropped, before the database is looked after.
-                drop(transaction);
-                return Err(self.failed(writer, failure));
-            }
-        };
-        self.published.store(Arc::new(writer.publish()));
-        Ok(value)
-    }
-
-    pub(super) fn begin(&self, writer: &mut Writer) -> Result<Write> {
-        match self.database.write() {
-            Ok(transaction) => Ok(transaction),
-            // An earlier I/O error, also one of a reader, has closed the database for writing.
-            Err(_) => {
-                self.heal(writer)?;
-                self.database.write()
-            }
-        }
-    }
-
-    /// A transaction of its own for what `work` writes: all of it is committed, or nothing.
-    pub(super) fn commit<T>(
-        &self,
-        writer: &mut Writer,
-        work: impl FnOnce(&mut Write, &mut Writer) -> Result<T>,
-    ) -> Result<T> {
-        let mut transaction = self.begin(writer)?;
-        match work(&mut transaction, writer) {
-            Ok(value) => {
-                transaction.commit().map_err(|error| self.failed(writer, error.into()))?;
-                Ok(value)
-            }
-            Err(failure) => {
-                // It rolls back as it is dropped, before the database is looked after.
-                drop(transaction);
-                Err(self.failed(writer, failure))
-            }
-        }
-    }
-
-    /// Sees to the database after a failed write and says what the failure means.
-    pub(super) fn failed(&self, writer: &mut Writer, failure: Failure) -> Failure {
-        let failure = self.database.explain(failure);
-        if !matches!(failure, Failure::Damaged { .. })
-            && let Err(healing) = self.heal(writer)
-        {
-            tracing::error!(problem = tables::describe(healing), "the store stays closed after an I/O error for now");
-        }
-        failure
-    }
-
-    /// Reopens the database, for reading only where the disk takes no writes; then the error says why.
-    fn heal(&self, writer: &mut Writer) -> Result<()> {
-        let reopened = self.database.reopen();
-        self.follow_tables(writer)?;
-        reopened.map_err(|error| self.database.explain(Failure::Store(error.to_string())))
-    }
-
-    /// Brings memory in step with the tables: a commit that failed half-way may turn out to have happened.
-    fn follow_tables(&self, writer: &mut Writer) -> Result<()> {
-        let transaction = self.database.read()?;
-        let head = tables::head(&transaction.open_table(META)?)?;
-        if head != writer.head {
-            let place = SavedIndexPlace::in_generation(&self.database, &self.instance);
-            let mut recovered = Writer::open(&transaction, self.clock.as_ref(), &place, self.options.index)?;
-            recovered.absent = Arc::clone(&writer.absent);
-            recovered.picture_texts.clone_from(&writer.picture_texts);
-            recovered.extractor.clone_from(&writer.extractor);
-            recovered.place_spaces = Arc::clone(&writer.place_spaces);
-            if let Some(space) = writer.space.take() {
-                recovered.use_space(SpaceInUse::new(space.embedder), &transaction)?;
-            }
-            recovered.follow_learnt(writer);
-            *writer = recovered;
-            self.published.store(Arc::new(writer.publish()));
-        } else {
-            // Slices of learning wait for no disk: those since the last durable commit may be gone.
-            writer.learnt = Arc::new(learned::load(&transaction)?);
-            writer.withdrawals.restart();
-            writer.learnt_openings += 1;
-            self.published.store(Arc::new(writer.publish()));
-        }
-        Ok(())
-    }
-
     fn check_ceiling(&self) -> Result<(), ObserveError> {
         let Some(ceiling) = self.options.max_bytes else { return Ok(()) };
         let taken = self.database.disk_bytes();
@@ -450,95 +318,6 @@ impl Engine {
         let mut writer = self.writer.lock();
         writer.extractor = extractor;
         self.published.store(Arc::new(writer.publish()));
-    }
-
-    pub(crate) fn set_text_embedder(&self, embedder: Option<Arc<dyn TextEmbedder>>) {
-        let mut writer = self.writer.lock();
-        match embedder.map(SpaceInUse::new) {
-            None => writer.leave_space(),
-            Some(new) => match &mut writer.space {
-                Some(old) if old.space == new.space => old.embedder = new.embedder,
-                _ => {
-                    let loaded = self.database.read().and_then(|transaction| writer.use_space(new, &transaction));
-                    if let Err(failure) = loaded {
-                        // What was not loaded stays pending and is embedded again.
-                        tracing::error!(problem = tables::describe(failure), "stored embeddings could not be read");
-                    }
-                }
-            },
-        }
-        self.published.store(Arc::new(writer.publish()));
-    }
-
-    /// Embeds the newest pending events, so that a backlog does not hold up what just happened.
-    pub(crate) fn embed_pending(&self, limit: usize) -> Result<PendingWork, ObserveError> {
-        let (ids, embedder, space) = {
-            let writer = self.writer.lock();
-            let Some(in_use) = &writer.space else {
-                return Ok(writer.pending_work());
-            };
-            (writer.pending.newest(limit), Arc::clone(&in_use.embedder), in_use.space.clone())
-        };
-        let texts = self.passages(&ids)?;
-        let mut embedded = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(EMBED_BATCH) {
-            embedded.extend(embed(embedder.as_ref(), batch)?);
-            self.step(LongWork::Embedding);
-        }
-
-        let mut writer = self.writer.lock();
-        if writer.space.as_ref().is_none_or(|in_use| in_use.space != space) {
-            return Ok(writer.pending_work());
-        }
-        embedded.retain(|(id, _)| writer.live.contains(id.0));
-        if !embedded.is_empty() {
-            let last = embedded.len() as u64 >= writer.pending.len();
-            let number = self.commit_vectors(&mut writer, &space, &embedded, last)?;
-            for (id, _) in &embedded {
-                writer.pending.remove(id.0);
-            }
-            if let Some(in_use) = &mut writer.space {
-                in_use.number = Some(number);
-            }
-            if let Some(indexed) = &mut writer.indexed_space {
-                indexed.number = Some(number);
-            }
-            writer.index.embed(&embedded);
-            self.published.store(Arc::new(writer.publish()));
-        }
-        Ok(writer.pending_work())
-    }
-
-    fn passages(&self, ids: &[u64]) -> Result<Vec<(EventId, String)>> {
-        let view = self.view()?;
-        let mut texts = Vec::with_capacity(ids.len());
-        for &id in ids {
-            if let Some(event) = view.find_event(EventId(id))? {
-                texts.push((event.id, passage(&event)));
-            }
-        }
-        Ok(texts)
-    }
-
-    fn commit_vectors(
-        &self,
-        writer: &mut Writer,
-        space: &crate::store::records::Space,
-        embedded: &[(EventId, Vec<i16>)],
-        last: bool,
-    ) -> Result<u32> {
-        self.commit(writer, |transaction, writer| {
-            let mut tables = WriteTables::open(transaction)?;
-            let number = vectors::number_of(&mut tables, space)?;
-            for (id, vector) in embedded {
-                writer.lately.put(&mut tables.vectors, number, *id, vector)?;
-            }
-            // Once every event is in the new space, nothing leads back to an old one.
-            if last {
-                vectors::drop_others(&mut tables, number)?;
-            }
-            Ok(number)
-        })
     }
 
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, ReadError> {
@@ -585,16 +364,4 @@ impl Engine {
     pub(crate) fn check(&self) -> Result<crate::CheckReport, ReadError> {
         Ok(super::check::check(&self.database.read()?)?)
     }
-}
-
-fn embed(embedder: &dyn TextEmbedder, batch: &[(EventId, String)]) -> Result<Vec<(EventId, Vec<i16>)>, ObserveError> {
-    let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
-    let vectors = embedder.embed(&texts).map_err(|error| ObserveError::Store(error.to_string()))?;
-    if vectors.len() != batch.len() || vectors.iter().any(|vector| vector.len() != embedder.dimensions()) {
-        let space = embedder.space();
-        return Err(ObserveError::Store(format!(
-            "the embedder of {space} returned vectors of another number or length"
-        )));
-    }
-    Ok(batch.iter().zip(&vectors).map(|((id, _), vector)| (*id, vectors::quantize(vector))).collect())
 }

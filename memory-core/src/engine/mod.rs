@@ -62,6 +62,7 @@ mod damage_tests;
 #[cfg(test)]
 mod decoding_tests;
 mod draft;
+mod embedding;
 mod export;
 mod forget;
 mod forget_damaged;
@@ -95,6 +96,7 @@ mod shared;
 mod test_bench;
 mod told;
 mod told_places;
+mod transaction;
 mod vectors;
 mod view;
 mod wall;
