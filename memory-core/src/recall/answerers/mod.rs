@@ -4,6 +4,8 @@ pub(super) mod absent;
 pub(super) mod adjacent_deeds;
 pub(super) mod amounts;
 pub(super) mod causes;
+mod changes;
+mod class_members;
 pub(super) mod compared;
 pub(super) mod counts;
 pub(super) mod events;
@@ -144,10 +146,10 @@ pub(super) fn propose(
         // Deeds in sessions belong to the procedures.
         AnswerKind::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
         _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
-        AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| events::answer_change(pool, found)),
+        AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| changes::answer(pool, found)),
         _ => None,
     };
-    let of_class = events::answer_class_members(pool)?;
+    let of_class = class_members::answer(pool)?;
     let caused = match causes::answer(pool, found)? {
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,

@@ -33,6 +33,8 @@ const DOCK_CERTAINTY: f32 = 0.95;
 const MIN_DEED_SIMILARITY: f32 = 0.6;
 /// Longest time bound that means one moment.
 const MAX_MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
+/// Maximum difference in likeness to the best report of one that is chosen from.
+const MAX_LIKENESS_GAP: f32 = 0.12;
 /// Maximum number of events of the thing that are read.
 const MAX_THING_EVENTS: usize = 200;
 
@@ -47,6 +49,18 @@ struct PlaceReport {
     likeness: f32,
 }
 
+/// What the question says of the place that it asks for.
+struct PlaceSearch<'a> {
+    question: &'a Question<'a>,
+    thing: NounPhrase,
+    /// The deed whose place is asked for.
+    verb: Option<String>,
+    /// Whether nothing but where the thing is is asked for.
+    only_place: bool,
+    /// Greatest coverage of the question by any of the events.
+    best_coverage: f32,
+}
+
 /// Answers with the place of the thing in question.
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
@@ -58,127 +72,28 @@ pub(in crate::recall) fn answer(
     let listed = pool.events_about(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
     let mentioned = pool.events_mentioning(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
     let all = merge(merge(pooled.to_vec(), listed), mentioned);
-    let most = all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1);
-    let verb = deed_at_place(question);
-    let mere = asks_only_for_place(question, &thing);
-    let mut stays: Vec<PlaceReport> = Vec::new();
-    let called: Vec<RetrievedEvent> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
-    let mut does = 0.0_f32;
-    let speaks = |found: &&RetrievedEvent| {
-        found.reading.event.kind == Kind::Text
-            && best_phrase_similarity(&thing, &found.reading) >= MIN_MENTION_SIMILARITY
+    let search = PlaceSearch {
+        question,
+        only_place: asks_only_for_place(question, &thing),
+        verb: deed_at_place(question),
+        best_coverage: all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1),
+        thing,
     };
-    let mut asked_about: Vec<RetrievedEvent> = all.iter().filter(speaks).cloned().collect();
-    asked_about.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    asked_about.truncate(MAX_REPLIED_TEXTS);
-    for found in all {
-        // Questions and suppositions do not locate a thing.
-        if found.reading.only_asks() {
-            continue;
-        }
-        let mut of_event: Vec<PlaceReport> = Vec::new();
-        // If only the place is asked for, any clause counts.
-        let telling: Vec<usize> = match mere {
-            true => Vec::new(),
-            false => relevant_clauses(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
-        };
-        let at_home = verb.as_deref().filter(|verb| matches!(*verb, "live" | "reside")).is_some();
-        for place in found.reading.places().into_iter().chain(origins(&found.reading).filter(|_| at_home)) {
-            if question.tense != Tense::Future && is_proposed(&place, &found.reading) {
-                continue;
-            }
-            let mut value = reference_certainty(&thing, &place.thing, &found, &called);
-            // A robot charges at its dock.
-            if verb.as_deref() == Some("charge") && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
-            {
-                of_event.push(PlaceReport {
-                    at: found.span().start,
-                    place,
-                    found: found.clone(),
-                    likeness: DOCK_CERTAINTY,
-                });
-                does = 1.0;
-                continue;
-            }
-            // An actor is at the place of the deed: "she does her exercises on the lawn".
-            if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb))
-                && let Some(actor) = actor(&place, &found.reading)
-                && deed_similarity(verb, &place, &found.reading) >= MIN_DEED_SIMILARITY
-            {
-                value = value.max(phrase_similarity(&thing, &actor, &found.reading));
-            }
-            // The dock is where the robot charges.
-            let dock =
-                matches!(thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ROBOT_ENTITY;
-            if dock
-                && found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY)
-                && deed_similarity("charge", &place, &found.reading) >= MIN_DEED_SIMILARITY
-            {
-                value = value.max(DOCK_CERTAINTY);
-            }
-            if value < MIN_THING_SIMILARITY {
-                continue;
-            }
-            if names_itself(&thing, &place) {
-                continue;
-            }
-            // "Where does he sleep?" asks for another place than "where is he?".
-            if let Some(verb) = verb.as_deref().filter(|verb| !is_location_verb(verb)) {
-                let told = deed_similarity(verb, &place, &found.reading);
-                // "Is from there" means "lives there".
-                let told =
-                    if at_home && origins(&found.reading).any(|home| home.text == place.text) { 1.0 } else { told };
-                does = does.max(told);
-                value *= 0.7 + 0.3 * told;
-            }
-            // What else the question says of it counts where it asks for more than where the thing is: "where did you get stuck?"
-            if !mere {
-                value *= 0.6 + 0.4 * (found.coverage.of_content / most).min(1.0);
-                if !telling.contains(&place.clause_start) && place.clause_start != usize::MAX {
-                    value *= OTHER_CLAUSE_FACTOR;
-                }
-            }
-            of_event.push(PlaceReport { at: found.span().start, place, found: found.clone(), likeness: value });
-        }
-        stays.extend(of_event);
+    // Questions and suppositions do not locate a thing.
+    let telling: Vec<RetrievedEvent> = all.iter().filter(|found| !found.reading.only_asks()).cloned().collect();
+    let mut deed_told = 0.0_f32;
+    let mut reports: Vec<PlaceReport> = Vec::new();
+    for found in &telling {
+        reports.extend(search.reports_of_event(found, &telling, &mut deed_told));
     }
-    stays.extend(places_in_replies(pool, &asked_about)?);
-    // "Where did Mia take the dog?": where somebody else had it is not asked.
-    if let Some(who) = question.asked.clause.subject.as_ref().filter(|who| who.kind == NounKind::Name && is_person(who))
-        && verb.as_deref().is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive" | "have"))
-        && question.tense == Tense::Past
-        && question.asked.clause.objects.iter().any(|object| !object.is_pronoun())
-    {
-        let by_them = |stay: &PlaceReport| {
-            actor(&stay.place, &stay.found.reading)
-                .is_some_and(|actor| phrase_similarity(who, &actor, &stay.found.reading) >= MIN_DEED_SIMILARITY)
-        };
-        if stays.iter().any(by_them) {
-            stays.retain(by_them);
-        }
-    }
-    // "Where does she go on Mondays?": where she is otherwise is not where she goes.
-    if question.asked.habitual && verb.as_deref() == Some("go") {
-        let goes = |stay: &PlaceReport| {
-            let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
-            clause
-                .and_then(|clause| clause.verb.as_ref())
-                .is_some_and(|told| lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb))
-                && ["to ", "into ", "out to ", "off to "]
-                    .iter()
-                    .any(|towards| stay.place.text.to_lowercase().starts_with(towards))
-        };
-        if stays.iter().any(goes) {
-            stays.retain(goes);
-        }
-    }
-    let best = stays.iter().map(|stay| stay.likeness).fold(0.0, f32::max);
-    stays.retain(|stay| stay.likeness >= best - 0.12);
-    stays.sort_by_key(|stay| (stay.at, stay.found.id(), stay.place.clause_start));
-    let chosen = choose_report(question, &stays, mere, cue);
-    let Some(chosen) = chosen else { return Ok(None) };
+    reports.extend(places_in_replies(pool, &search.latest_mentions(all))?);
+    search.keep_places_of_deed(&mut reports);
+    let best = reports.iter().map(|report| report.likeness).fold(0.0, f32::max);
+    reports.retain(|report| report.likeness >= best - MAX_LIKENESS_GAP);
+    reports.sort_by_key(|report| (report.at, report.found.id(), report.place.clause_start));
+    let Some(chosen) = choose_report(question, &reports, search.only_place, cue) else { return Ok(None) };
     // The place of a person is not the place of an unreported deed.
-    let untold = !mere && verb.as_deref().is_some_and(|verb| !is_location_verb(verb)) && does < MIN_DEED_SIMILARITY;
+    let untold = !search.only_place && search.other_deed().is_some() && deed_told < MIN_DEED_SIMILARITY;
     let coverage = chosen.found.coverage.of_content;
     let signals = Signals {
         coverage,
@@ -197,12 +112,146 @@ pub(in crate::recall) fn answer(
         evidence,
         signals,
         confidence: 0.0,
-        reason: if stays.len() == 1 {
+        reason: if reports.len() == 1 {
             "the only place told of it".into()
         } else {
-            format!("the latest of {} places told of it", stays.len())
+            format!("the latest of {} places told of it", reports.len())
         },
     }))
+}
+
+impl PlaceSearch<'_> {
+    /// Returns the deed if it is more than being somewhere.
+    fn other_deed(&self) -> Option<&str> {
+        self.verb.as_deref().filter(|verb| !is_location_verb(verb))
+    }
+
+    /// Returns the latest texts about the thing. A reply to one of them may say where it is.
+    fn latest_mentions(&self, mut events: Vec<RetrievedEvent>) -> Vec<RetrievedEvent> {
+        events.retain(|found| {
+            found.reading.event.kind == Kind::Text
+                && best_phrase_similarity(&self.thing, &found.reading) >= MIN_MENTION_SIMILARITY
+        });
+        events.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+        events.truncate(MAX_REPLIED_TEXTS);
+        events
+    }
+
+    /// Returns the places of the thing that an event reports. `deed_told` becomes the greatest similarity of what was
+    /// done there to the deed in question.
+    fn reports_of_event(
+        &self,
+        found: &RetrievedEvent,
+        telling: &[RetrievedEvent],
+        deed_told: &mut f32,
+    ) -> Vec<PlaceReport> {
+        let question = self.question;
+        // If only the place is asked for, any clause counts.
+        let clauses: Vec<usize> = match self.only_place {
+            true => Vec::new(),
+            false => relevant_clauses(question, &found.reading).into_iter().map(|clause| clause.range.start).collect(),
+        };
+        let lives = self.verb.as_deref().is_some_and(|verb| matches!(verb, "live" | "reside"));
+        let mut reports = Vec::new();
+        for place in found.reading.places().into_iter().chain(origins(&found.reading).filter(|_| lives)) {
+            if question.tense != Tense::Future && is_proposed(&place, &found.reading) {
+                continue;
+            }
+            let report =
+                |place, likeness| PlaceReport { at: found.span().start, place, found: found.clone(), likeness };
+            // A robot charges at its dock.
+            if self.verb.as_deref() == Some("charge")
+                && matches!(place.thing.head.as_str(), "dock" | "station" | "charger")
+            {
+                reports.push(report(place, DOCK_CERTAINTY));
+                *deed_told = 1.0;
+                continue;
+            }
+            let mut likeness = self.likeness(&place, found, telling);
+            if likeness < MIN_THING_SIMILARITY || names_itself(&self.thing, &place) {
+                continue;
+            }
+            // "Where does he sleep?" asks for another place than "where is he?".
+            if let Some(verb) = self.other_deed() {
+                // "Is from there" means "lives there".
+                let told = match lives && origins(&found.reading).any(|home| home.text == place.text) {
+                    true => 1.0,
+                    false => deed_similarity(verb, &place, &found.reading),
+                };
+                *deed_told = deed_told.max(told);
+                likeness *= 0.7 + 0.3 * told;
+            }
+            // What else the question says of it counts where it asks for more than where the thing is: "where did you
+            // get stuck?"
+            if !self.only_place {
+                likeness *= 0.6 + 0.4 * (found.coverage.of_content / self.best_coverage).min(1.0);
+                if !clauses.contains(&place.clause_start) && place.clause_start != usize::MAX {
+                    likeness *= OTHER_CLAUSE_FACTOR;
+                }
+            }
+            reports.push(report(place, likeness));
+        }
+        reports
+    }
+
+    /// Returns the certainty that a place in an event is one of the thing.
+    fn likeness(&self, place: &ThingPlace, found: &RetrievedEvent, telling: &[RetrievedEvent]) -> f32 {
+        let mut likeness = reference_certainty(&self.thing, &place.thing, found, telling);
+        // An actor is at the place of the deed: "she does her exercises on the lawn".
+        if let Some(verb) = self.other_deed()
+            && let Some(actor) = actor(place, &found.reading)
+            && deed_similarity(verb, place, &found.reading) >= MIN_DEED_SIMILARITY
+        {
+            likeness = likeness.max(phrase_similarity(&self.thing, &actor, &found.reading));
+        }
+        // The dock is where the robot charges.
+        let is_dock =
+            matches!(self.thing.head.as_str(), "dock" | "station" | "charger") && place.thing.head == ROBOT_ENTITY;
+        if is_dock
+            && found.reading.event.entity.as_deref() == Some(ROBOT_ENTITY)
+            && deed_similarity("charge", place, &found.reading) >= MIN_DEED_SIMILARITY
+        {
+            likeness = likeness.max(DOCK_CERTAINTY);
+        }
+        likeness
+    }
+
+    /// Keeps the places of what the subject of the question does, if any was reported.
+    fn keep_places_of_deed(&self, reports: &mut Vec<PlaceReport>) {
+        let question = self.question;
+        let verb = self.verb.as_deref();
+        // "Where did Mia take the dog?": where somebody else had it is not asked.
+        let subject = question.asked.clause.subject.as_ref();
+        if let Some(who) = subject.filter(|who| who.kind == NounKind::Name && is_person(who))
+            && verb.is_some_and(|verb| matches!(verb, "take" | "bring" | "carry" | "drive" | "have"))
+            && question.tense == Tense::Past
+            && question.asked.clause.objects.iter().any(|object| !object.is_pronoun())
+        {
+            keep_if_any(reports, |report| {
+                actor(&report.place, &report.found.reading)
+                    .is_some_and(|actor| phrase_similarity(who, &actor, &report.found.reading) >= MIN_DEED_SIMILARITY)
+            });
+        }
+        // "Where does she go on Mondays?": where she is otherwise is not where she goes.
+        if question.asked.habitual && verb == Some("go") {
+            keep_if_any(reports, |report| {
+                let mut clauses = report.found.reading.clauses();
+                let clause = clauses.find(|clause| clause.range.start == report.place.clause_start);
+                let moves = clause.and_then(|clause| clause.verb.as_ref()).is_some_and(|told| {
+                    lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
+                });
+                let place = report.place.text.to_lowercase();
+                moves && ["to ", "into ", "out to ", "off to "].iter().any(|towards| place.starts_with(towards))
+            });
+        }
+    }
+}
+
+/// Keeps the reports that satisfy a condition, or all if none does.
+fn keep_if_any(reports: &mut Vec<PlaceReport>, wanted: impl Fn(&PlaceReport) -> bool) {
+    if reports.iter().any(&wanted) {
+        reports.retain(wanted);
+    }
 }
 
 /// Returns whether somebody only proposes to move the thing to a place: "I could take it to the workshop".
