@@ -91,7 +91,7 @@ fn read(encoders: &Encoders) -> Result<(), Failure> {
             .map(|one| {
                 json!({
                     "relevance": one.relevance, "start": one.span.start, "end": one.span.end,
-                    "span_probability": one.span_probability, "form": one.form.name(),
+                    "span_probability": one.span_probability, "forms": one.forms,
                 })
             })
             .collect();

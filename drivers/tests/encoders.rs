@@ -78,7 +78,7 @@ fn the_reader_marks_the_words_that_answer_and_finds_the_other_texts_less_relevan
         let other = Passage { text: "A tractor passes behind the greenhouse.", before: "" };
         let extractions = reader.extract(question, &[Passage { text, before }, other]).unwrap();
         assert!(extractions[0].relevance > extractions[1].relevance + 2.0, "{question} {extractions:?}");
-        (text[extractions[0].span.clone()].to_owned(), extractions[0].form)
+        (text[extractions[0].span.clone()].to_owned(), extractions[0].form())
     };
     let (words, form) =
         read("Where does she keep the secateurs?", "Ilse: The secateurs hang on the nail by the water butt.", "");

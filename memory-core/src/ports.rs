@@ -81,8 +81,23 @@ pub struct Extraction {
     pub span: Range<usize>,
     /// Probability of the span among all spans of the text.
     pub span_probability: f32,
-    /// What kind of answer the passage gives.
-    pub form: AnswerForm,
+    /// Probability of each kind of answer that the passage may give, in the order of [`AnswerForm::ALL`].
+    pub forms: [f32; AnswerForm::ALL.len()],
+}
+
+impl Extraction {
+    /// Returns the most probable kind of answer, the first of equal ones.
+    pub fn form(&self) -> AnswerForm {
+        let best = AnswerForm::ALL.into_iter().reduce(|best, other| {
+            if self.form_probability(other) > self.form_probability(best) { other } else { best }
+        });
+        best.unwrap_or(AnswerForm::Words)
+    }
+
+    /// Returns the probability of a kind of answer.
+    pub fn form_probability(&self, form: AnswerForm) -> f32 {
+        self.forms[form as usize]
+    }
 }
 
 /// What kind of answer a passage gives.
@@ -105,23 +120,6 @@ pub enum AnswerForm {
 impl AnswerForm {
     /// All forms, in the order of a reader's outputs.
     pub const ALL: [Self; 6] = [Self::Words, Self::Yes, Self::No, Self::Time, Self::Speaker, Self::Implied];
-
-    /// Name of the form.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::Time => "time",
-            Self::Speaker => "speaker",
-            Self::Implied => "implied",
-        }
-    }
-
-    /// Returns the form with a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|form| form.name() == name)
-    }
 }
 
 /// Receives closed segments from the senses.

@@ -4,6 +4,8 @@ The reader learns from most of them. On some (`held_out`) recall's probabilities
 
     1 2026-03-04 07:40 Rosalind: The kettle's on the blink again.       what somebody said
     2 2026-03-04 07:55 | A man in a green cap carries two crates.       what the robot saw, heard, did or measured
+    3 2026-03-04 07:55:20 |object crate: two, wooden; man: green cap    in another form than a sentence about what is seen: object, sound, or speech by
+                                                                        nobody who is known
     Q 2 | what was the fellow in green carrying | two crates             the lines that answer, the question, the answer in the words of the first line
     Q 1 | is the kettle working? | =no                                   an answer that is not in the words: =yes, =no, =time, =who, or other words
     Q - | what colour is the kettle? |                                   nothing answers it
@@ -12,13 +14,13 @@ import collections, datetime, re
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-LINE = re.compile(r"(\d+) (\d{4}-\d\d-\d\d) (\d\d:\d\d) (?:([^:|]{1,40}): |\| )(.+)$")
+LINE = re.compile(r"(\d+) (\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? (?:([^:|]{1,40}): |\|(object|sound|speech)? )(.+)$")
 QUESTION = re.compile(r"Q ([\d,]+|-) \| ([^|]+) \| ?([^|]*)$")
 # A line before is read together with the next one if it is at most as old, in seconds. As BEFORE_WINDOW in recall/extraction.rs.
 BEFORE_SECONDS = 600
 FORMS = ["words", "yes", "no", "time", "speaker", "implied"]
 
-Line = collections.namedtuple("Line", "at speaker words")
+Line = collections.namedtuple("Line", "at speaker words kind")
 Question = collections.namedtuple("Question", "text lines answer form")
 
 
@@ -31,7 +33,8 @@ class Memory:
             if found := LINE.match(text):
                 if int(found[1]) != len(self.lines) + 1:
                     raise ValueError(f"{path}:{number}: line {found[1]} follows line {len(self.lines)}")
-                self.lines.append(Line(f"{found[2]}T{found[3]}:00Z", found[4], found[5]))
+                kind = "text" if found[5] or found[6] == "speech" else found[6] or "caption"
+                self.lines.append(Line(f"{found[2]}T{found[3]}{found[4] or ':00'}Z", found[5], found[7], kind))
             elif found := QUESTION.match(text):
                 lines = [] if found[1] == "-" else [int(line) - 1 for line in found[1].split(",")]
                 answer = found[3].strip()
@@ -45,7 +48,7 @@ class Memory:
 
     def text(self, line):
         """A line as the reader reads it."""
-        _, speaker, words = self.lines[line]
+        _, speaker, words, _ = self.lines[line]
         return f"{speaker}: {words}" if speaker else words
 
     def before(self, line):
@@ -56,8 +59,8 @@ class Memory:
         return self.text(line - 1) if (now - then).total_seconds() <= BEFORE_SECONDS else ""
 
     def observations(self):
-        for number, (at, speaker, words) in enumerate(self.lines):
-            told = {"id": f"{self.name}-{number}", "at": at, "kind": "text" if speaker else "caption", "text": words}
+        for number, (at, speaker, words, kind) in enumerate(self.lines):
+            told = {"id": f"{self.name}-{number}", "at": at, "kind": kind, "text": words}
             yield told | ({"entity": speaker} if speaker else {})
 
     def now(self):

@@ -158,12 +158,14 @@ impl CrossEncoder {
         let forms = forms.view().into_dimensionality::<Ix2>().map_err(shape)?;
         let text = sequence.text_from..sequence.text_from + sequence.offsets.len();
         let (first, last, span_probability) = best_span(spans.slice(s![row, text, ..]));
+        let mut probabilities = [0.0; AnswerForm::ALL.len()];
+        probabilities.copy_from_slice(&softmax(forms.index_axis(Axis(0), row)));
         let bytes = |index: usize| sequence.offsets.get(index).copied().unwrap_or_default();
         Ok(Extraction {
             relevance: relevance[[row]],
             span: Range { start: bytes(first).0, end: bytes(last).1 },
             span_probability,
-            form: AnswerForm::ALL[greatest(forms.index_axis(Axis(0), row))],
+            forms: probabilities,
         })
     }
 }
@@ -188,10 +190,6 @@ fn softmax(logits: ArrayView1<'_, f32>) -> Vec<f32> {
     let odds: Vec<f32> = logits.iter().map(|logit| (logit - greatest).exp()).collect();
     let all: f32 = odds.iter().sum();
     odds.iter().map(|odds| odds / all).collect()
-}
-
-fn greatest(values: ArrayView1<'_, f32>) -> usize {
-    values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map_or(0, |(index, _)| index)
 }
 
 fn tokenizer(file: &Path) -> Result<Tokenizer, String> {

@@ -48,11 +48,15 @@ impl ReadingProcess {
 #[allow(clippy::cast_possible_truncation, reason = "numbers that the program wrote as f32")]
 fn extraction(value: &Value) -> Option<Extraction> {
     let place = |name: &str| value[name].as_u64().and_then(|at| usize::try_from(at).ok());
+    let mut forms = [0.0; AnswerForm::ALL.len()];
+    for (form, probability) in forms.iter_mut().zip(value["forms"].as_array()?) {
+        *form = probability.as_f64()? as f32;
+    }
     Some(Extraction {
         relevance: value["relevance"].as_f64()? as f32,
         span: place("start")?..place("end")?,
         span_probability: value["span_probability"].as_f64()? as f32,
-        form: AnswerForm::from_name(value["form"].as_str()?)?,
+        forms,
     })
 }
 

@@ -20,6 +20,7 @@ pub(super) struct LayerCalibration {
     pub read: f32,
     pub read_odds: f32,
     pub extracted: f32,
+    pub undisputed: f32,
 }
 
 impl LayerCalibration {
@@ -34,7 +35,8 @@ impl LayerCalibration {
                 + self.known * signals.known
                 + self.read * support.read
                 + self.read_odds * support.read_odds
-                + self.extracted * support.extracted,
+                + self.extracted * support.extracted
+                + self.undisputed * support.undisputed,
         )
     }
 }
@@ -146,6 +148,8 @@ pub(super) fn option_logit(speaks: &Speaks) -> f32 {
 
 /// With a reader: below this probability that the memory answers the question there is no answer.
 pub(super) use reader_table::ANSWERED as ANSWERABLE;
+/// With a reader: below this confidence no answer is given, however likely the memory answers the question.
+pub(super) use reader_table::LEAST_CONFIDENCE;
 /// Without a reader: below this confidence there is no answer.
 pub(super) use table::ANSWERED;
 pub(super) use table::CHOSEN;

@@ -6,7 +6,8 @@ use super::extraction::ReadEvents;
 use super::options::OptionVectors;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
-use super::retrieval::{RetrievedEvents, trace_step};
+use super::retrieval::RetrievedEvents;
+use super::trace::trace_step;
 use super::{calibration, options, pool, reconciling};
 use crate::{Intent, QueryError, Route, TraceStep};
 

@@ -197,7 +197,7 @@ fn describe_candidates(candidates: &[Candidate]) -> String {
 }
 
 fn add_trace_step(trace: &mut Vec<TraceStep>, case: &str, detail: String) {
-    trace.push(super::retrieval::trace_step(case, detail));
+    trace.push(super::trace::trace_step(case, detail));
 }
 
 /// Chooses the candidate of the greatest confidence and compares it with no other.
@@ -229,6 +229,10 @@ fn answer_if_likely(
         }
         Some(answerable) if answerable < calibration::ANSWERABLE => {
             let reason = format!("memory probably does not tell it ({answerable:.2})");
+            return decline_as_insufficient(best.confidence, reason, trace);
+        }
+        Some(_) if best.confidence < calibration::LEAST_CONFIDENCE => {
+            let reason = format!("no answer is likely enough ({:.2})", best.confidence);
             return decline_as_insufficient(best.confidence, reason, trace);
         }
         Some(answerable) => add_trace_step(trace, "answerable", format!("{answerable:.2}")),

@@ -36,6 +36,10 @@ const SUPERSEDING_RELEVANCE_GAP: f32 = 2.0;
 const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 /// Maximum number of candidates that reading proposes.
 const MAX_PROPOSED: usize = 2;
+/// Minimum probability that a text answers with yes or no for a verdict, where the question asks for one.
+const MIN_VERDICT_PROBABILITY: f32 = 0.3;
+/// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
+const MAX_COMPARED: usize = 3;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
@@ -66,24 +70,13 @@ pub(super) struct ReadSupport {
     pub read: f32,
     /// The log-odds of that ([`scaled_log_odds`]).
     pub read_odds: f32,
-    /// The probability times that of the marked words, if they agree with the candidate.
+    /// Probability of the marked words that agree with the candidate, in whichever event: that the event answers, times
+    /// that of the words.
     pub extracted: f32,
+    /// 1, less the probability of the marked words of its own event if they answer otherwise.
+    pub undisputed: f32,
     /// Probability that any of the events that were read answers the question.
     pub answerable: f32,
-}
-
-impl ReadSupport {
-    /// Returns the signals of a candidate and these in one list, for the trace.
-    pub fn describe(self, signals: &Signals) -> String {
-        let signals = format!("{signals:?}");
-        let Self { prose, read, read_odds, extracted, answerable } = self;
-        format!(
-            "{}, read: {read:.4}, read_odds: {read_odds:.4}, extracted: {extracted:.4}, answerable: {answerable:.6}, \
-             prose: {} }}",
-            signals.trim_end_matches(" }"),
-            u8::from(prose)
-        )
-    }
 }
 
 /// Log-odds of a probability between 1 in 10,000 and 9,999 in 10,000, as a number from 0 to 1.
@@ -216,18 +209,24 @@ impl ReadEvents {
         let first = candidate.evidence.first();
         let prose = first.is_some_and(|first| matches!(first.reading.event.kind, Kind::Text | Kind::Caption));
         let answerable = self.read.iter().map(|read| read.probability).sum();
-        let of = |id: EventId| self.read.iter().find(|read| read.found.id() == id);
-        let Some(read) = first.and_then(|first| of(first.id())) else {
-            return ReadSupport { prose, answerable, ..ReadSupport::default() };
+        let own = first.and_then(|first| self.read.iter().find(|read| read.found.id() == first.id()));
+        let Some(own) = own else {
+            return ReadSupport { prose, answerable, undisputed: 1.0, ..ReadSupport::default() };
         };
-        let extracted = match self.candidate(question, read, candidate.signals.known) {
-            own if candidate_relation(question, &own, candidate) == CandidateRelation::Agree => {
-                read.probability * own.signals.fits
+        let (mut extracted, mut undisputed) = (0.0_f32, 1.0);
+        for read in self.most_probable().take(MAX_COMPARED).chain([own]) {
+            let marked = self.candidate(question, read, candidate.signals.known);
+            let probability = read.probability * marked.signals.fits;
+            match candidate_relation(question, &marked, candidate) {
+                CandidateRelation::Agree => extracted = extracted.max(probability),
+                CandidateRelation::Differ | CandidateRelation::Exclude if read.found.id() == own.found.id() => {
+                    undisputed = 1.0 - probability;
+                }
+                _ => {}
             }
-            _ => 0.0,
-        };
-        let read = read.probability;
-        ReadSupport { prose, read, read_odds: scaled_log_odds(read), extracted, answerable }
+        }
+        let read = own.probability;
+        ReadSupport { prose, read, read_odds: scaled_log_odds(read), extracted, undisputed, answerable }
     }
 
     /// Describes what was read for the trace, an event a line.
@@ -253,10 +252,8 @@ impl ReadEvents {
     /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out; a quotation
     /// of the event does not say which of its words answer.
     pub fn propose(&self, question: &Question<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
-        let mut read: Vec<&ReadEvent> = self.read.iter().collect();
-        read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         let known = question.content.known_share();
-        let proposed = read.iter().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
+        let proposed = self.most_probable().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
         let direct = |candidate: &&Candidate| is_direct_answer(candidate) && !quotes_event(candidate);
         proposed
             .filter(|own| {
@@ -264,6 +261,13 @@ impl ReadEvents {
                 !direct.any(|other| candidate_relation(question, own, other) == CandidateRelation::Agree)
             })
             .collect()
+    }
+
+    /// Returns the events in the order of their probability.
+    fn most_probable(&self) -> impl Iterator<Item = &ReadEvent> {
+        let mut read: Vec<&ReadEvent> = self.read.iter().collect();
+        read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        read.into_iter()
     }
 
     /// Returns the answer that the reader finds in one event.
@@ -297,16 +301,25 @@ impl ReadEvent {
     fn answer(&self, question: &Question<'_>) -> (String, CandidateValue, f32) {
         let event = &self.found.reading.event;
         let quoted = || quotation(&self.found, question);
-        let verdict = |yes: bool, word: &str| (format!("{word}: {}", quoted()), CandidateValue::Truth(yes), 1.0);
         let words = |text: String, certainty: f32| (text.clone(), CandidateValue::Text(text), certainty);
-        match self.extraction.form {
-            AnswerForm::Yes if question.ask() == AnswerKind::Truth => verdict(true, "Yes"),
-            AnswerForm::No if question.ask() == AnswerKind::Truth => verdict(false, "No"),
+        let probability = |form: AnswerForm| self.extraction.form_probability(form);
+        if question.ask() == AnswerKind::Truth {
+            let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
+            if yes + no >= MIN_VERDICT_PROBABILITY {
+                let word = if yes >= no { "Yes" } else { "No" };
+                let text = format!("{word}: {}", quoted());
+                return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));
+            }
+        }
+        let form = self.extraction.form();
+        match form {
             AnswerForm::Time => {
                 let text = capitalised(&say_moment(event.span.start, &question.now));
-                (text, CandidateValue::Times(vec![event.span]), 1.0)
+                (text, CandidateValue::Times(vec![event.span]), probability(form))
             }
-            AnswerForm::Speaker if event.entity.is_some() => words(event.entity.clone().unwrap_or_default(), 1.0),
+            AnswerForm::Speaker if event.entity.is_some() => {
+                words(event.entity.clone().unwrap_or_default(), probability(form))
+            }
             AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
             AnswerForm::Words => match self.marked_words(question) {
                 Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {

@@ -39,6 +39,7 @@ mod scene_search;
 mod stance;
 mod stopwatch;
 mod symbolic;
+mod trace;
 mod visits;
 
 use std::sync::Arc;
@@ -53,11 +54,13 @@ pub use reader::{LookInside, Reader};
 pub use symbolic::serve;
 
 use self::answerers::poses;
-use self::candidate::Layer;
+use self::candidate::{Candidate, Layer};
+use self::extraction::ReadEvents;
 use self::options::OptionVectors;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
-use self::retrieval::{RetrievedEvents, retrieve, trace_step};
+use self::retrieval::{RetrievedEvents, retrieve};
+use self::trace::trace_step;
 use crate::language::english::question::AnswerKind;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, TimeSpan, Timestamp, TraceStep};
@@ -94,8 +97,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let hard = hard_bounds(query)?;
     let now = query.now.unwrap_or_else(|| reader.clock().now());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
-    let question = Question::parse(query, zoned, reader.search(), hard);
-    let mut question = question;
+    let mut question = Question::parse(query, zoned, reader.search(), hard);
     for name in retrieval::role_names(reader, &question)? {
         question.content.add_alias(&name, &question.named, reader.search());
         question.named.push(reading::name_phrase(&name));
@@ -105,59 +107,14 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let embeddings = embed_question(&question, reader, &mut degraded);
     let classified = stopwatch.elapsed_within_budget()?;
     let limit = query.top_k.clamp(1, MAX_EVIDENCE);
-    let mut trace = vec![trace_step(
-        "question",
-        format!(
-            "{:?}, {:?}, {:?}, {:?}, class {:?}",
-            question.ask(),
-            question.intent,
-            question.modality,
-            question.tense,
-            question.asked.class.as_ref().map(|class| &class.head)
-        ),
-    )];
-    if query.trace {
-        let items: Vec<String> = question
-            .content
-            .items
-            .iter()
-            .map(|item| format!("{} {:.1}/{}", item.lemma, item.weight, item.documents))
-            .collect();
-        trace.push(trace_step("content", items.join(", ")));
-        let clause = &question.asked.clause;
-        let heads = |nouns: &[crate::language::english::syntax::NounPhrase]| {
-            nouns.iter().map(|noun| question.part(&noun.range).to_owned()).collect::<Vec<_>>().join(" | ")
-        };
-        trace.push(trace_step(
-            "clause",
-            format!(
-                "subject {:?}, verb {:?}, objects {}, named {}, alternatives {:?}, occurrence {:?}, bound {:?}",
-                clause.subject.as_ref().map(|subject| question.part(&subject.range)),
-                clause.verb.as_ref().map(|verb| (&verb.lemma, &verb.particle, verb.auxiliary_only)),
-                heads(&clause.objects),
-                heads(&question.named),
-                question.asked.alternatives.iter().map(|range| question.part(range)).collect::<Vec<_>>(),
-                question.asked.occurrence,
-                question.bound().map(|span| (span.start.to_string(), span.end.to_string())),
-            ),
-        ));
-        if let Some(cue) = &question.asked.cue {
-            trace.push(trace_step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
-        }
-    }
+    let mut trace = trace::question_steps(&question);
     let mut pool = EventPool::new(reader, &question, embeddings.question);
     let mut gathered = match query.ablation.without_details {
         true => RetrievedEvents { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
         false => retrieve(&pool, embeddings.cue.as_ref(), &mut trace)?,
     };
     pool.taken_back = corrections::corrected_statements(&pool, &gathered.found)?;
-    for pair in &pool.taken_back {
-        let (earlier, later) = (&pair.earlier.reading.event, &pair.later.reading.event);
-        trace.push(trace_step(
-            "taken back",
-            format!("{}: {} by {}: {}", earlier.id, earlier.text, later.id, later.text),
-        ));
-    }
+    trace.extend(pool.taken_back.iter().map(trace::correction_step));
     gathered.found = corrections::with_corrections(gathered.found, &pool.taken_back);
     let pool = pool;
     question.content.note_found(gathered.found.iter().take(MAX_EVENTS_FOR_UNKNOWN_WORDS).map(|found| &*found.reading));
@@ -175,18 +132,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
             trace.extend(read.describe().map(|detail| trace_step("passage", detail)));
         }
     }
-    for candidate in &mut candidates {
-        if candidate.layer != Layer::Procedures {
-            candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
-        }
-        let support = read.as_ref().map(|read| read.support(&question, candidate));
-        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals, support);
-        if query.trace {
-            let signals = support.unwrap_or_default().describe(&candidate.signals);
-            let detail = format!("{:.2} {signals} {} ({})", candidate.confidence, candidate.text, candidate.reason);
-            trace.push(trace_step(candidate.layer.name(), detail));
-        }
-    }
+    calibrate(&question, &mut candidates, &gathered, read.as_ref(), &mut trace);
     let candidates = fusion::fuse(candidates, intent);
     let retrieved = stopwatch.elapsed_within_budget()?;
     let (mut proposed, mut passages, wanted) = (Vec::new(), Vec::new(), proposals);
@@ -250,6 +196,26 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     };
     let asked = query.question.clone();
     Ok(Deliberation { answer, proposals: proposed, passages, question: asked, limit, now: question.now.clone() })
+}
+
+/// Gives every candidate its confidence.
+fn calibrate(
+    question: &Question<'_>,
+    candidates: &mut [Candidate],
+    gathered: &RetrievedEvents,
+    read: Option<&ReadEvents>,
+    trace: &mut Vec<TraceStep>,
+) {
+    for candidate in candidates {
+        if candidate.layer != Layer::Procedures {
+            candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
+        }
+        let support = read.map(|read| read.support(question, candidate));
+        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals, support);
+        if question.query.trace {
+            trace.push(trace::candidate_step(candidate, support.unwrap_or_default()));
+        }
+    }
 }
 
 fn evidence_item(found: RetrievedEvent, rank: usize) -> Evidence {

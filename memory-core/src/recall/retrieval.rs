@@ -6,6 +6,7 @@ use super::answerers::rank::rank;
 use super::content::Content;
 use super::pool::{EventPool, RetrievedEvent, merge};
 use super::question::{Question, UNKNOWN_CUE_WORD_WEIGHT, intersection};
+use super::trace::trace_step;
 use crate::language::english::question::{AnswerKind, Cue, Occurrence, Order};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
@@ -478,8 +479,4 @@ fn time_proximity(order: Order, span: TimeSpan, cue: TimeSpan) -> f32 {
         Order::Before => cue.start.since(span.end),
     };
     1.0 / (1.0 + gap.as_secs_f32() / 10.0)
-}
-
-pub(super) fn trace_step(step: &str, detail: String) -> TraceStep {
-    TraceStep { step: step.into(), detail }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::pool::{EventPool, RetrievedEvent};
 use super::reading::ParsedEvent;
-use super::retrieval::trace_step;
+use super::trace::trace_step;
 use super::{LookInside, most_similar_look};
 use crate::index::SearchQuery;
 use crate::{Event, EventId, Kind, Modality, ReadError, Sensed, TimeSpan, TraceStep};

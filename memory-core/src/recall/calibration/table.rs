@@ -70,6 +70,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 25 rows, 24 right; too few: the fit of all open layers
         Layer::Facts => LayerCalibration {
@@ -83,6 +84,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 6 rows, 6 right; too few: the fit of all open layers
         Layer::Procedures => LayerCalibration {
@@ -96,6 +98,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 10 rows, 5 right; too few: the fit of all open layers
         Layer::Gists => LayerCalibration {
@@ -109,6 +112,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 186 rows, 136 right
         Layer::CrossModal => LayerCalibration {
@@ -122,6 +126,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 0 rows, 0 right; too few: the fit of all open layers
         Layer::Read => LayerCalibration {
@@ -135,6 +140,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
         // 1156 rows, 865 right
         Layer::Options => LayerCalibration {
@@ -148,6 +154,7 @@ pub(super) fn fit(layer: Layer) -> LayerCalibration {
             read: 0.000,
             read_odds: 0.000,
             extracted: 0.000,
+            undisputed: 0.000,
         },
     }
 }

@@ -31,11 +31,16 @@ impl AnswerExtractor for Marks {
                 relevance: if relevant { 5.0 } else { -5.0 },
                 span: start..start + length,
                 span_probability: 0.95,
-                form: self.form,
+                forms: certain(self.form),
             }
         };
         Ok(passages.iter().map(extraction).collect())
     }
+}
+
+/// The probabilities of forms if one is certain.
+fn certain(form: AnswerForm) -> [f32; AnswerForm::ALL.len()] {
+    AnswerForm::ALL.map(|other| if other == form { 1.0 } else { 0.0 })
 }
 
 /// A reader that is not sure where the words begin and end.
@@ -231,7 +236,7 @@ fn what_nothing_answers_is_declined_with_a_reader_too() {
 #[test]
 fn words_that_a_rule_finds_do_not_answer_if_the_reader_finds_no_answer_in_any_sentence() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow is in the shed.")];
-    let question = "Where is the wheelbarrow?";
+    let question = "Where is the wheelbarrow that the neighbours wanted to borrow?";
     let ask = |sentence: &'static str| {
         let words = if sentence.is_empty() { "" } else { "in the shed" };
         let marks = Marks { sentence, words, form: AnswerForm::Words, read: Arc::default() };
