@@ -121,20 +121,27 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
 }
 
 /// Probability that at least one of several agreeing candidates is right. What a reader marks in the event of another
-/// candidate is right or wrong together with it.
+/// candidate is right or wrong together with it, and so are its verdicts on one question: they rest on the wording of
+/// the question as much as on the events.
 pub(super) fn confidence_of_agreeing<'a>(agreeing: impl Iterator<Item = &'a Candidate>) -> f32 {
     let mut independent: Vec<(&Candidate, f32)> = Vec::new();
     for candidate in agreeing {
-        let is_read_from = |other: &Candidate| {
+        let depends_on = |other: &Candidate| {
             let read = candidate.layer == Layer::Read || other.layer == Layer::Read;
-            read && first_event(candidate).is_some() && first_event(candidate) == first_event(other)
+            let of_one_event = first_event(candidate).is_some() && first_event(candidate) == first_event(other);
+            read && of_one_event || is_read_verdict(candidate) && is_read_verdict(other)
         };
-        match independent.iter_mut().find(|(other, _)| is_read_from(other)) {
+        match independent.iter_mut().find(|(other, _)| depends_on(other)) {
             Some((_, confidence)) => *confidence = confidence.max(candidate.confidence),
             None => independent.push((candidate, candidate.confidence)),
         }
     }
     confidence_of_any(independent.into_iter().map(|(_, confidence)| confidence))
+}
+
+/// Returns whether a candidate is a reader's yes or no.
+fn is_read_verdict(candidate: &Candidate) -> bool {
+    candidate.layer == Layer::Read && matches!(candidate.value, CandidateValue::Truth(_))
 }
 
 fn first_event(candidate: &Candidate) -> Option<EventId> {
