@@ -4,8 +4,7 @@ The reader learns from most of them. On some (`held_out`) recall's probabilities
 
     1 2026-03-04 07:40 Rosalind: The kettle's on the blink again.       what somebody said
     2 2026-03-04 07:55 | A man in a green cap carries two crates.       what the robot saw, heard, did or measured
-    3 2026-03-04 07:55:20 |object crate: two, wooden; man: green cap    in another form than a sentence about what is seen: object, sound, or speech by
-                                                                        nobody who is known
+    3 2026-03-04 07:55:20 |object crate: two, wooden; man: green cap    another kind than a caption: object, sound, or speech of an unknown speaker
     Q 2 | what was the fellow in green carrying | two crates             the lines that answer, the question, the answer in the words of the first line
     Q 1 | is the kettle working? | =no                                   an answer that is not in the words: =yes, =no, =time, =who, or other words
     Q - | what colour is the kettle? |                                   nothing answers it

@@ -1,3 +1,5 @@
+//! One capture session: what is known of it until its segments are handed on.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,32 +30,32 @@ const SPEECH_MARGIN: Duration = Duration::from_millis(400);
 
 /// What is known of one capture session until its segments are handed on.
 pub(super) struct CaptureSession {
-    pub(super) name: String,
+    name: String,
     /// Wall-clock time of stream time 0.
-    pub(super) start: Timestamp,
+    start: Timestamp,
     pub(super) anchor: WallAnchor,
     pub(super) segmenter: Segmenter,
-    pub(super) objects: ObjectLog,
-    pub(super) scenes: SceneLog,
+    objects: ObjectLog,
+    scenes: SceneLog,
     /// When a picture was last encoded.
     pub(super) looked: Option<Duration>,
     /// When one was last seen by the costly encoders.
     pub(super) looked_closely: Option<Duration>,
-    pub(super) writing: WritingLog,
+    writing: WritingLog,
     /// Pictures for captions.
     pub(super) captions: CaptionLog,
     pub(super) speech: Option<SpeechDetector>,
     pub(super) sounds: Option<SoundDetector>,
     pub(super) voices: VoiceLog,
     /// The end of the last segment and where speech was cut that goes on behind it.
-    pub(super) speech_cut: Option<(Duration, Duration)>,
+    speech_cut: Option<(Duration, Duration)>,
     pub(super) picture_signal: PictureSignal,
     pub(super) sound_signal: SoundSignal,
     /// Of segments that are still open, in order of `start`.
     pub(super) subtitles: Vec<Subtitle>,
     /// When subtitles were shown; speech during them is told by them.
     pub(super) shown: Vec<StreamSpan>,
-    pub(super) senses: Vec<Modality>,
+    senses: Vec<Modality>,
     /// Failures since the last segment was delivered.
     pub(super) failures: BTreeMap<Role, String>,
     /// End of the last segment that was handed on.

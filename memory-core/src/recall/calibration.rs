@@ -149,7 +149,7 @@ pub(super) fn option_logit(speaks: &Speaks) -> f32 {
 /// With a reader: below this probability that the memory answers the question there is no answer.
 pub(super) use reader_table::ANSWERED as ANSWERABLE;
 /// With a reader: below this confidence no answer is given, however likely the memory answers the question.
-pub(super) use reader_table::LEAST_CONFIDENCE;
+pub(super) use reader_table::MIN_CONFIDENCE;
 /// Without a reader: below this confidence there is no answer.
 pub(super) use table::ANSWERED;
 pub(super) use table::CHOSEN;

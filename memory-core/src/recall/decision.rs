@@ -222,27 +222,34 @@ fn answer_if_likely(
         let support = read.support(question, &best);
         calibration::answerable(best.layer, &best.signals, support).max(best.confidence)
     });
-    match answerable {
-        None if best.confidence < calibration::ANSWERED => {
-            let reason = format!("the nearest memory is too unlike the question ({:.2})", best.confidence);
-            return decline_as_insufficient(best.confidence, reason, trace);
-        }
-        Some(answerable) if answerable < calibration::ANSWERABLE => {
-            let reason = format!("memory probably does not tell it ({answerable:.2})");
-            return decline_as_insufficient(best.confidence, reason, trace);
-        }
-        Some(_) if best.confidence < calibration::LEAST_CONFIDENCE => {
-            let reason = format!("no answer is likely enough ({:.2})", best.confidence);
-            return decline_as_insufficient(best.confidence, reason, trace);
-        }
-        Some(answerable) => add_trace_step(trace, "answerable", format!("{answerable:.2}")),
-        None => {}
+    if let Some(reason) = reason_to_decline(best.confidence, answerable) {
+        return decline_as_insufficient(best.confidence, reason, trace);
+    }
+    if let Some(answerable) = answerable {
+        add_trace_step(trace, "answerable", format!("{answerable:.2}"));
     }
     // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
     if best.signals.fits <= 0.0 {
         return decline_as_insufficient(0.0, "the nearest memory does not tell what was asked for".into(), trace);
     }
     AnswerDecision::Answered(best)
+}
+
+/// Says why an answer of this confidence is not given, if it is not. `answerable` is the probability that the memory
+/// answers the question, which only a reader tells.
+fn reason_to_decline(confidence: f32, answerable: Option<f32>) -> Option<String> {
+    match answerable {
+        None if confidence < calibration::ANSWERED => {
+            Some(format!("the nearest memory is too unlike the question ({confidence:.2})"))
+        }
+        Some(answerable) if answerable < calibration::ANSWERABLE => {
+            Some(format!("memory probably does not tell it ({answerable:.2})"))
+        }
+        Some(_) if confidence < calibration::MIN_CONFIDENCE => {
+            Some(format!("no answer is likely enough ({confidence:.2})"))
+        }
+        _ => None,
+    }
 }
 
 fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> AnswerDecision {
@@ -257,4 +264,19 @@ fn is_state(candidate: &Candidate) -> bool {
 
 fn newest_evidence_time(candidate: &Candidate) -> Option<crate::Timestamp> {
     candidate.evidence.first().map(|found| found.span().start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_a_reader_an_answer_needs_a_likely_memory_and_a_least_confidence() {
+        let declined = |confidence, answerable| reason_to_decline(confidence, answerable).unwrap_or_default();
+        assert!(declined(0.9, Some(calibration::ANSWERABLE - 0.01)).contains("does not tell it"));
+        assert!(declined(calibration::MIN_CONFIDENCE - 0.01, Some(0.99)).contains("no answer is likely enough"));
+        assert_eq!(reason_to_decline(calibration::MIN_CONFIDENCE + 0.01, Some(0.99)), None);
+        assert!(declined(calibration::ANSWERED - 0.01, None).contains("too unlike the question"));
+        assert_eq!(reason_to_decline(calibration::ANSWERED + 0.01, None), None);
+    }
 }

@@ -36,8 +36,6 @@ const SUPERSEDING_RELEVANCE_GAP: f32 = 2.0;
 const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 /// Maximum number of candidates that reading proposes.
 const MAX_PROPOSED: usize = 2;
-/// Minimum probability that a text answers with yes or no for a verdict, where the question asks for one.
-const MIN_VERDICT_PROBABILITY: f32 = 0.3;
 /// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
 const MAX_COMPARED: usize = 3;
 /// Words for the speaker of a sentence.
@@ -305,7 +303,8 @@ impl ReadEvent {
         let probability = |form: AnswerForm| self.extraction.form_probability(form);
         if question.ask() == AnswerKind::Truth {
             let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
-            if yes + no >= MIN_VERDICT_PROBABILITY {
+            let others = [AnswerForm::Words, AnswerForm::Time, AnswerForm::Speaker, AnswerForm::Implied];
+            if others.into_iter().all(|other| yes + no >= probability(other)) {
                 let word = if yes >= no { "Yes" } else { "No" };
                 let text = format!("{word}: {}", quoted());
                 return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));

@@ -2,6 +2,7 @@
 
 use crate::Kind;
 use crate::recall::answerers::events::MIN_THING_SIMILARITY;
+use crate::recall::answerers::keep_if_any;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::corrections::CorrectedStatement;
@@ -20,13 +21,9 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>, found: &[RetrievedEvent]) 
     let best = told.iter().map(|found| found.fitness()).fold(0.0, f32::max);
     let mut near: Vec<&RetrievedEvent> =
         told.into_iter().filter(|found| found.fitness() >= 0.6 * best).take(12).collect();
-    if near.iter().any(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY) {
-        near.retain(|found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY);
-    }
+    keep_if_any(&mut near, |found| best_thing_similarity(question, &found.reading) >= MIN_THING_SIMILARITY);
     // Speech contains plans; observations do not.
-    if near.iter().any(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty()) {
-        near.retain(|found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty());
-    }
+    keep_if_any(&mut near, |found| found.reading.event.kind == Kind::Text && !found.reading.times.is_empty());
     near.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let newest = (*near.first()?).clone();
     let text = quotation(&newest, question);

@@ -6,6 +6,7 @@ use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
+use crate::recall::answerers::keep_if_any;
 use crate::recall::answerers::parts::{MAX_LIST_ITEMS, MIN_PERSON_SIMILARITY, answer_parts, steps_below_class};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
@@ -152,13 +153,6 @@ fn events_that_may_answer<'a>(question: &Question<'_>, pooled: &'a [RetrievedEve
         keep_if_any(&mut events, |found| explains(found) && of_thing(found));
     }
     events
-}
-
-/// Keeps the events that satisfy a condition, or all if none does.
-fn keep_if_any(events: &mut Vec<&RetrievedEvent>, wanted: impl Fn(&RetrievedEvent) -> bool) {
-    if events.iter().any(|found| wanted(found)) {
-        events.retain(|found| wanted(found));
-    }
 }
 
 /// Returns the parts of events that the question asks for, and the event of the first one. `wider` are the events that

@@ -56,6 +56,13 @@ const MIN_USUAL_STEP_COVERAGE: f32 = 0.6;
 /// Minimum certainty that the located thing is the one in question.
 const MIN_PLACED_THING_CERTAINTY: f32 = 0.9;
 
+/// Keeps the items that satisfy a condition, or all if none does.
+fn keep_if_any<T>(items: &mut Vec<T>, wanted: impl Fn(&T) -> bool) {
+    if items.iter().any(&wanted) {
+        items.retain(wanted);
+    }
+}
+
 /// Returns the candidates of all layers.
 pub(super) fn propose(
     pool: &EventPool<'_>,

@@ -6,6 +6,7 @@ use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
+use crate::recall::answerers::keep_if_any;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;
@@ -244,13 +245,6 @@ impl PlaceSearch<'_> {
                 moves && ["to ", "into ", "out to ", "off to "].iter().any(|towards| place.starts_with(towards))
             });
         }
-    }
-}
-
-/// Keeps the reports that satisfy a condition, or all if none does.
-fn keep_if_any(reports: &mut Vec<PlaceReport>, wanted: impl Fn(&PlaceReport) -> bool) {
-    if reports.iter().any(&wanted) {
-        reports.retain(wanted);
     }
 }
 

@@ -79,7 +79,7 @@ use super::{AnswerableCalibration, LayerCalibration, PassageWeights};
 /// Below this probability there is no answer.
 pub(in crate::recall) const ANSWERED: f32 = 0.38;
 /// Below this confidence no answer is given, however likely the memory answers the question.
-pub(in crate::recall) const LEAST_CONFIDENCE: f32 = 0.18;
+pub(in crate::recall) const MIN_CONFIDENCE: f32 = 0.18;
 
 /// The fit of a layer. For some layers it is another one for events that are told in sentences.
 pub(super) fn fit(layer: Layer, prose: bool) -> LayerCalibration {

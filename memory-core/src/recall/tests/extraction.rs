@@ -236,16 +236,68 @@ fn what_nothing_answers_is_declined_with_a_reader_too() {
 #[test]
 fn words_that_a_rule_finds_do_not_answer_if_the_reader_finds_no_answer_in_any_sentence() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow is in the shed.")];
-    let question = "Where is the wheelbarrow that the neighbours wanted to borrow?";
-    let ask = |sentence: &'static str| {
+    let ask = |sentence: &'static str, question: &str| {
         let words = if sentence.is_empty() { "" } else { "in the shed" };
         let marks = Marks { sentence, words, form: AnswerForm::Words, read: Arc::default() };
         home(rows).with_meaning().with_reader(marks).ask(question)
     };
-    assert!(ask("wheelbarrow").answer.is_some());
-    let declined = ask("no such sentence");
+    let question = "Where is the wheelbarrow that the neighbours painted?";
+    assert!(ask("wheelbarrow", question).answer.is_some());
+    let declined = ask("no such sentence", question);
     assert_eq!(declined.answer, None, "{}", declined.reason);
     assert!(declined.evidence.iter().any(|item| item.observations == ["told-1"]), "the nearest memory is shown");
+    // What says all of the question may answer, but not surely.
+    let [sure, unsure] = ["wheelbarrow", "no such sentence"].map(|read| ask(read, "Where is the wheelbarrow?"));
+    assert!(unsure.confidence < 0.6 && sure.confidence > 0.9, "{} {}", unsure.confidence, sure.confidence);
+}
+
+/// The value of a signal of the candidates of a layer.
+fn signal(memory: &Home, question: &str, layer: &str, name: &str) -> Vec<f32> {
+    let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, memory).unwrap();
+    let steps = answer.trace.iter().filter(|step| step.step == layer);
+    let value = |detail: &str| detail.split(&format!(", {name}: ")).nth(1)?.split([',', ' ']).next()?.parse().ok();
+    steps.filter_map(|step| value(&step.detail)).collect()
+}
+
+#[test]
+fn other_words_of_its_event_count_against_a_candidate() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow is in the shed, the ladder behind the barn.")];
+    let question = "Where is the wheelbarrow?";
+    let undisputed = |words| {
+        let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
+        let memory = home(rows).with_meaning().with_reader(marks);
+        (signal(&memory, question, "episodes", "undisputed")[0], memory.ask(question).answer)
+    };
+    // The rule takes the place of the ladder.
+    let (agreed, wrong) = undisputed("behind the barn");
+    assert!(agreed > 0.99 && wrong.as_deref() == Some("Behind the barn"), "{agreed} {wrong:?}");
+    let (disputed, right) = undisputed("in the shed");
+    assert!(disputed < 0.2 && right.as_deref() == Some("In the shed"), "{disputed} {right:?}");
+}
+
+/// A reader that is not sure whether it is yes or no.
+struct Undecided(Marks);
+
+impl AnswerExtractor for Undecided {
+    fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        let sure = self.0.extract(question, passages)?;
+        Ok(sure.into_iter().map(|one| Extraction { forms: [0.4, 0.2, 0.3, 0.1, 0.0, 0.0], ..one }).collect())
+    }
+}
+
+#[test]
+fn a_verdict_is_as_certain_as_yes_and_no_are_apart() {
+    let verdict = |rows: &[Row], question: &str| {
+        let marks = Marks { sentence: "watered", words: "nobody", form: AnswerForm::Words, read: Arc::default() };
+        let memory = home(rows).with_meaning().with_reader(Undecided(marks));
+        signal(&memory, question, "read", "fits")[0]
+    };
+    // Together, yes and no are likelier than words.
+    let certainty = verdict(ROWS, "Have the seedlings been watered lately?");
+    assert!((certainty - 0.6).abs() < 1e-3, "0.3 of 0.2 and 0.3: {certainty}");
+    let certainty = verdict(ROWS, "Why are the seedlings so limp?");
+    assert!((certainty - 0.95).abs() < 1e-3, "that of the words: {certainty}");
 }
 
 #[test]

@@ -85,6 +85,15 @@ fn numbers_of_one_thing_exclude_each_other() {
 }
 
 #[test]
+fn verdicts_of_one_reader_are_no_independent_witnesses() {
+    let truth = |layer| candidate(layer, "Yes", CandidateValue::Truth(true), 0.5);
+    let by_reader = answered(vec![truth(Layer::Read), truth(Layer::Read)]);
+    assert!((by_reader.confidence - 0.5).abs() < 1e-6, "{}", by_reader.confidence);
+    let by_both = answered(vec![truth(Layer::Read), truth(Layer::Facts)]);
+    assert!((by_both.confidence - 0.75).abs() < 1e-6, "{}", by_both.confidence);
+}
+
+#[test]
 fn two_unlikely_answers_that_exclude_each_other_are_no_contradiction() {
     let truth = |yes, confidence| candidate(Layer::Episodes, "verdict", CandidateValue::Truth(yes), confidence);
     let (decision, trace) = decided(vec![truth(true, 0.49), truth(false, 0.45)], Ablation::default());
