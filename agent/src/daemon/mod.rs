@@ -17,6 +17,7 @@ mod mqtt_interface;
 mod perceiving;
 mod recording;
 mod reload;
+mod servers;
 mod signals;
 mod systemd;
 
@@ -27,6 +28,7 @@ use drivers::archive::Archive;
 use drivers::perception::Pace;
 use memory_core::{Clock, EventId, Memory, SystemClock};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use board::{Board, SourceProbe, free_bytes};
@@ -35,15 +37,14 @@ pub use recording::{PauseSource, Recording};
 use reload::Reloader;
 
 use crate::ceilings::{Ceilings, ProgramCeiling};
-use crate::config::{self, Directories, LayerSources, Loaded};
+use crate::config::{self, Config, Directories, LayerSources, Loaded, ThermalConfig};
 use crate::exit::{Exit, Failure, OrExit};
 use crate::logging::Log;
-use crate::mcp::{self, McpServer};
-use crate::media::{MediaLinks, MediaServer, Recordings};
-use crate::mqtt::{Identity, LocalAccess, MqttCounters};
+use crate::media::{MediaLinks, Recordings};
+use crate::mqtt::{Identity, MqttCounters};
 use crate::service::{MemoryService, ServiceOptions};
 use crate::upkeep::AutomaticOptions;
-use crate::watchdog::Watchdog;
+use crate::watchdog::{Watchdog, Watched};
 use crate::{logging, media, metrics, opening, thermal};
 
 /// How the daemon runs, beyond the configuration.
@@ -100,14 +101,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     }
     let memory = {
         let (config, clock) = (config.clone(), Arc::clone(&clock));
-        let open = move || -> Result<Memory, Failure> {
-            let memory = opening::memory(&config, clock)?;
-            // What a kill kept from being removed, or was forgotten while no agent ran.
-            let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
-            crate::llm::forget_known_facts(&Directories::from_config(&config).data, is_visible);
-            Ok(memory)
-        };
-        tokio::task::spawn_blocking(open).await.or_exit(Exit::Internal)??
+        tokio::task::spawn_blocking(move || open_memory(&config, clock)).await.or_exit(Exit::Internal)??
     };
     let stats = memory.stats();
     tracing::info!(
@@ -120,72 +114,28 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
     let ceiling_mib = Ceilings::of_this_machine(&config.memory).program_mib;
     board.ceiling(ceiling_mib);
     let pace = Pace::default();
-    let _thermal = {
-        let machine = thermal::Machine::new(config.thermal.zones_dir.clone());
-        let board = Arc::clone(&board);
-        let tell = Box::new(move |health| board.thermal(health));
-        thermal::Watch::start(config.thermal.clone(), Box::new(machine), Arc::clone(&clock), pace.clone(), tell)
-            .or_exit(Exit::Internal)?
-    };
-    let compaction = &config.memory.compaction;
-    let service_options = ServiceOptions {
-        compaction: AutomaticOptions {
-            enabled: compaction.automatic,
-            stale_percent: compaction.stale_percent,
-            forgotten: Duration::from_secs(compaction.forgotten_h * 3600),
-            max_bytes: config.memory.max_mib.map(|mib| mib << 20),
-        },
-        default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
-        pace: pace.clone(),
-        pose: config.pose.options(),
-        ..ServiceOptions::default()
-    };
+    let _thermal = watch_temperature(&config.thermal, &board, &clock, &pace).or_exit(Exit::Internal)?;
+    let service_options = service_options(config, pace.clone());
     let (service, threads) =
         MemoryService::start(memory, service_options, Arc::clone(&clock)).or_exit(Exit::Internal)?;
 
     let language_models = language_models::start(config, &directories, &service, &board, &zone);
 
     let watchdog = Watchdog::new(Arc::clone(&clock));
-    let _writer = {
-        let service = service.clone();
-        watchdog.watch("memory writer", Arc::new(move || Some(service.writer_silence())))
-    };
-    let _jobs = {
-        let service = service.clone();
-        watchdog.watch_behind("memory jobs", Arc::new(move || Some(service.jobs_silence())))
-    };
-    let _compaction = {
-        let service = service.clone();
-        watchdog.watch_behind("compaction", Arc::new(move || Some(service.compaction_silence())))
-    };
+    let _watched_threads = watch_threads(&watchdog, &service);
 
     let recordings = Recordings::open(config)?;
     let archive = Arc::clone(&recordings.archive);
-    match archive.tidy() {
-        Ok(0) => {}
-        Ok(files) => tracing::info!(files, "incomplete recordings of a killed run were removed"),
-        Err(error) => tracing::warn!(%error, "cannot search for incomplete recordings of a killed run"),
-    }
-    {
-        // First what a kill kept from being deleted, then whatever is forgotten from now on.
-        media::delete_forgotten(service.memory(), &recordings);
-        let (recordings, board) = (recordings.clone(), Arc::clone(&board));
-        let of_models = language_models.after_forgetting();
-        service.after_forgetting(move |memory| {
-            of_models(memory);
-            let left = media::delete_forgotten(memory, &recordings);
-            let said = format!("{left} of what was forgotten cannot be deleted; see the log");
-            board.degraded("recordings", (left > 0).then_some(said));
-        });
-    }
+    tidy(&archive);
+    delete_recordings_of_forgotten(&service, &recordings, language_models.after_forgetting(), &board);
 
     let counters = Arc::new(MqttCounters::default());
     let first = health_loop::report(&board, &service, &counters, &archive);
     let (health, watched) = watch::channel(first);
     let background = CancellationToken::new();
     let exposed = metrics::Exposed { health: watched.clone(), service: service.clone() };
-    serve_metrics(config, options.strict, &board, exposed, &background).await?;
-    serve_media(config, options.strict, &board, &archive, &background).await?;
+    servers::serve_metrics(config, options.strict, &board, exposed, &background).await?;
+    servers::serve_media(config, options.strict, &board, &archive, &background).await?;
     let mut store_failed = tokio::spawn(health_loop::run(
         health,
         Arc::clone(&board),
@@ -213,7 +163,7 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
         proofs: crate::operator::Proofs::in_directories(&directories),
         watchdog: Arc::clone(&watchdog),
     };
-    serve_mcp(config, options.strict, &board, &interface, &background).await?;
+    servers::serve_mcp(config, options.strict, &board, &interface, &background).await?;
     let close_mqtt = CancellationToken::new();
     let (online, is_online) = watch::channel(false);
     let mut mqtt_serving = tokio::spawn(mqtt_interface::run(interface, close_mqtt.clone(), online, Arc::clone(&board)));
@@ -272,110 +222,114 @@ async fn serve(loaded: &Loaded, layers: LayerSources, options: RunOptions, log: 
 
     systemd::stopping();
     language_models.stop();
+    let drained = drain(perceiving, close_mqtt, mqtt_serving, &service).await;
+    store_failed.abort();
+    tokio::task::spawn_blocking(move || threads.drain(MEMORY_DRAIN_TIMEOUT)).await.or_exit(Exit::Internal)?;
+    background.cancel();
+    tracing::info!("stopped");
+    outcome.and_then(|exit| drained.map(|()| exit))
+}
+
+/// Opens the memory, and forgets what language models said of events that are no more: a kill kept it from being
+/// removed, or it was forgotten while no agent ran.
+fn open_memory(config: &Config, clock: Arc<dyn Clock>) -> Result<Memory, Failure> {
+    let memory = opening::memory(config, clock)?;
+    let is_visible = |event| matches!(memory.event(EventId(event)), Ok(Some(_)));
+    crate::llm::forget_known_facts(&Directories::from_config(config).data, is_visible);
+    Ok(memory)
+}
+
+/// Watches the temperature, which sets the pace of the encoders.
+fn watch_temperature(
+    config: &ThermalConfig,
+    board: &Arc<Board>,
+    clock: &Arc<dyn Clock>,
+    pace: &Pace,
+) -> std::io::Result<thermal::Watch> {
+    let machine = thermal::Machine::new(config.zones_dir.clone());
+    let board = Arc::clone(board);
+    let tell = Box::new(move |health| board.thermal(health));
+    thermal::Watch::start(config.clone(), Box::new(machine), Arc::clone(clock), pace.clone(), tell)
+}
+
+fn service_options(config: &Config, pace: Pace) -> ServiceOptions {
+    let compaction = &config.memory.compaction;
+    ServiceOptions {
+        compaction: AutomaticOptions {
+            enabled: compaction.automatic,
+            stale_percent: compaction.stale_percent,
+            forgotten: Duration::from_secs(compaction.forgotten_h * 3600),
+            max_bytes: config.memory.max_mib.map(|mib| mib << 20),
+        },
+        default_budget: Duration::from_millis(config.mqtt.limits.default_deadline_ms),
+        pace,
+        pose: config.pose.options(),
+        ..ServiceOptions::default()
+    }
+}
+
+/// Watches the threads of the service until the returned guards are dropped.
+fn watch_threads(watchdog: &Arc<Watchdog>, service: &MemoryService) -> [Watched; 3] {
+    let (writer, jobs, compaction) = (service.clone(), service.clone(), service.clone());
+    [
+        watchdog.watch("memory writer", Arc::new(move || Some(writer.writer_silence()))),
+        watchdog.watch_behind("memory jobs", Arc::new(move || Some(jobs.jobs_silence()))),
+        watchdog.watch_behind("compaction", Arc::new(move || Some(compaction.compaction_silence()))),
+    ]
+}
+
+/// Removes the incomplete recordings of a killed run.
+fn tidy(archive: &Archive) {
+    match archive.tidy() {
+        Ok(0) => {}
+        Ok(files) => tracing::info!(files, "incomplete recordings of a killed run were removed"),
+        Err(error) => tracing::warn!(%error, "cannot search for incomplete recordings of a killed run"),
+    }
+}
+
+/// Deletes the recordings of what is forgotten: first what a kill kept from being deleted, then whatever is forgotten from
+/// now on. `of_models` does the same for what language models said.
+fn delete_recordings_of_forgotten(
+    service: &MemoryService,
+    recordings: &Recordings,
+    of_models: impl Fn(&Memory) + Send + Sync + 'static,
+    board: &Arc<Board>,
+) {
+    media::delete_forgotten(service.memory(), recordings);
+    let (recordings, board) = (recordings.clone(), Arc::clone(board));
+    service.after_forgetting(move |memory| {
+        of_models(memory);
+        let left = media::delete_forgotten(memory, &recordings);
+        let said = format!("{left} of what was forgotten cannot be deleted; see the log");
+        board.degraded("recordings", (left > 0).then_some(said));
+    });
+}
+
+/// Stops the sources, then MQTT, and remembers the end of the visit to this place. Fails if MQTT did.
+async fn drain(
+    perceiving: Perceiving,
+    close_mqtt: CancellationToken,
+    mut mqtt_serving: JoinHandle<Result<(), Failure>>,
+    service: &MemoryService,
+) -> Result<(), Failure> {
     let sources = tokio::task::spawn_blocking(move || perceiving.stop());
     if tokio::time::timeout(SOURCES_DRAIN_TIMEOUT, sources).await.is_err() {
         tracing::error!("a source did not stop within {SOURCES_DRAIN_TIMEOUT:?}; its open segment is lost");
     }
     close_mqtt.cancel();
+    let mut outcome = Ok(());
     if !mqtt_serving.is_finished() {
         match tokio::time::timeout(MQTT_DRAIN_TIMEOUT, &mut mqtt_serving).await {
-            Ok(Ok(Err(failure))) if outcome.is_ok() => outcome = Err(failure),
-            Ok(_) => {}
+            Ok(Ok(result)) => outcome = result,
+            Ok(Err(_panic)) => {}
             Err(_elapsed) => tracing::warn!("the last messages were not delivered to the broker in time"),
         }
     }
-    store_failed.abort();
     let visit = service.end_visit().into_iter().collect();
     if tokio::time::timeout(MQTT_DRAIN_TIMEOUT, service.remember_visits(visit)).await.is_err() {
         tracing::warn!("the end of the visit to this place was not remembered in time");
     }
-    tokio::task::spawn_blocking(move || threads.drain(MEMORY_DRAIN_TIMEOUT)).await.or_exit(Exit::Internal)?;
-    background.cancel();
-    tracing::info!("stopped");
     outcome
-}
-
-async fn serve_metrics(
-    config: &crate::config::Config,
-    strict: bool,
-    board: &Arc<Board>,
-    exposed: metrics::Exposed,
-    shutdown: &CancellationToken,
-) -> Result<(), Failure> {
-    if !config.metrics.enabled {
-        return Ok(());
-    }
-    match metrics::bind(config.metrics.listen).await {
-        Ok(listener) => {
-            tracing::info!(address = %config.metrics.listen, "metrics at /metrics, health at /health");
-            tokio::spawn(metrics::serve(listener, exposed, shutdown.clone()));
-            Ok(())
-        }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without metrics");
-            board.degraded("metrics", Some(message));
-            Ok(())
-        }
-    }
-}
-
-/// Serves recordings, where that is wanted. What keeps it from that is said; the memory goes on.
-async fn serve_media(
-    config: &crate::config::Config,
-    strict: bool,
-    board: &Arc<Board>,
-    archive: &Arc<Archive>,
-    shutdown: &CancellationToken,
-) -> Result<(), Failure> {
-    if !config.recording.server.enabled {
-        return Ok(());
-    }
-    match MediaServer::bind(&config.recording.server, Arc::clone(archive)).await {
-        Ok(server) => {
-            tracing::info!(address = %config.recording.server.listen, "recordings at /media, with the token");
-            tokio::spawn(server.serve(shutdown.clone()));
-            Ok(())
-        }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without it");
-            board.degraded("media server", Some(message));
-            Ok(())
-        }
-    }
-}
-
-/// Serves the Model Context Protocol, where that is wanted. What keeps it from that is said; the memory goes on.
-async fn serve_mcp(
-    config: &crate::config::Config,
-    strict: bool,
-    board: &Arc<Board>,
-    parts: &mqtt_interface::MqttInterfaceParts,
-    shutdown: &CancellationToken,
-) -> Result<(), Failure> {
-    let Some(listen) = config.mcp.listen else { return Ok(()) };
-    let options = mcp::Options { zone: parts.zone.clone(), forget: config.mcp.forget };
-    let clock = Arc::clone(&parts.clock);
-    let server = match LocalAccess::new(parts.interface()) {
-        Ok(access) => {
-            McpServer::bind(&config.mcp, listen, mcp::MemoryAccess::Agent(Box::new(access)), clock, options).await
-        }
-        Err(error) => Err(error.to_string()),
-    };
-    match server {
-        Ok(server) => {
-            tracing::info!(address = %listen, "MCP at /mcp, with the token");
-            tokio::spawn(server.serve(shutdown.clone()));
-            Ok(())
-        }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without MCP over HTTP");
-            board.degraded("mcp server", Some(message));
-            Ok(())
-        }
-    }
 }
 
 async fn wait_online(mut online: watch::Receiver<bool>) -> Result<(), Failure> {
