@@ -72,41 +72,92 @@ pub(super) fn propose(
     limit: usize,
 ) -> Result<Vec<Candidate>, ReadError> {
     let question = pool.question;
-    let ablation = question.query.ablation;
-    if ablation.without_details {
-        let known = procedures::answer(pool, limit)?.map(|(candidate, own)| {
-            *intent = own;
-            candidate
-        });
-        let summary = if ablation.without_gists { None } else { summary::answer(pool)? };
-        return Ok(known.into_iter().chain(facts::answer(pool, degraded)?).chain(summary).collect());
+    if question.query.ablation.without_details {
+        return propose_without_details(pool, degraded, intent, limit);
     }
-    // The presence of the robot is not what it saw, heard or did there.
-    let seen: Vec<RetrievedEvent>;
-    let found = match question.ask() {
-        AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action | AnswerKind::Person => {
-            let around =
-                matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
-            let tells = |found: &&RetrievedEvent| {
-                let event = &found.reading.event;
-                // The name of a place is nothing that is there.
-                let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
-                crate::episodic::visited(event).is_none() && !(around && names())
-            };
-            seen = gathered.found.iter().filter(tells).cloned().collect();
-            seen.as_slice()
-        }
-        _ => gathered.found.as_slice(),
-    };
+    let without_visits = without_visits(question, &gathered.found);
+    let found = without_visits.as_deref().unwrap_or(&gathered.found);
     match trips::answer(pool)? {
         TripAnswer::NotAsked => {}
         TripAnswer::Seen(candidate) => return Ok(vec![candidate]),
         // Skip observations at other places.
         TripAnswer::Nothing => return Ok(events::answer(pool, &trips::told_encounters(found))?.into_iter().collect()),
     }
-    // Answerers that combine several events go before those of single events.
+    if let Some(candidate) = answer_of_several_events(pool, found)? {
+        return Ok(vec![candidate]);
+    }
+    let mut candidates = propose_known(pool, found, degraded, intent, limit)?;
+    let mut specific = answer_of_its_kind(pool, gathered, found, candidates.is_empty())?;
+    if let Some(place) = specific.as_ref().filter(|_| question.ask() == AnswerKind::Place) {
+        drop_older_facts(question, place, &mut candidates);
+    }
+    if specific.is_none() && question.ask() == AnswerKind::Truth && candidates.is_empty() {
+        specific = truth::verdict_by_absence(pool, found)?;
+    }
+    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
+    let present = presence::answer(pool, gathered.cue.as_ref(), &told)?;
+    let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
+    if posed.is_some() {
+        // The pose is newer than words and facts.
+        candidates.retain(|candidate| candidate.layer != Layer::Facts);
+        specific = posed;
+    }
+    // The gate of HippoMM: a summary answers alone if its confidence is high enough. Otherwise single events are tried
+    // too.
+    let accepted = |candidate: &Candidate| {
+        candidate.layer != Layer::Gists
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None) >= calibration::ANSWERED
+    };
+    let specific_found = specific.as_ref().is_some_and(accepted);
+    candidates.extend(specific);
+    // A habit is no single event.
+    let habit_known = question.ask() == AnswerKind::Action && question.asked.habitual && !candidates.is_empty();
+    if !specific_found && !habit_known && !matches!(question.ask(), AnswerKind::Truth) {
+        candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
+            if gathered.cue.is_some() && gathered.placed {
+                candidate.layer = Layer::CrossModal;
+            }
+            candidate
+        }));
+    }
+    Ok(candidates)
+}
+
+/// Returns the candidates of the layers above single events.
+fn propose_without_details(
+    pool: &EventPool<'_>,
+    degraded: &mut Vec<String>,
+    intent: &mut Intent,
+    limit: usize,
+) -> Result<Vec<Candidate>, ReadError> {
+    let known = procedures::answer(pool, limit)?.map(|(candidate, own)| {
+        *intent = own;
+        candidate
+    });
+    let summary = if pool.question.query.ablation.without_gists { None } else { summary::answer(pool)? };
+    Ok(known.into_iter().chain(facts::answer(pool, degraded)?).chain(summary).collect())
+}
+
+/// Returns the events without the visits of the robot, where the question asks for what it saw, heard or did there.
+fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<Vec<RetrievedEvent>> {
+    if !matches!(question.ask(), AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action | AnswerKind::Person)
+    {
+        return None;
+    }
+    let around = matches!(space::spatial_question(&question.asked), Some(space::SpatialQuestion::Around { .. }));
+    let tells = |found: &&RetrievedEvent| {
+        let event = &found.reading.event;
+        // The name of a place is nothing that is there.
+        let names = || event.kind == crate::Kind::Text && space::named_place(&event.text).is_some();
+        crate::episodic::visited(event).is_none() && !(around && names())
+    };
+    Some(found.iter().filter(tells).cloned().collect())
+}
+
+/// Returns the answer that combines several events, which goes before those of single events.
+fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let together: [MultiEventAnswerer; 7] = [
+    let answerers: [MultiEventAnswerer; 7] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -115,12 +166,24 @@ pub(super) fn propose(
         |pool, _| harmful_food::answer(pool),
         interruptions::answer,
     ];
-    for answer in together {
+    for answer in answerers {
         if let Some(candidate) = answer(pool, found)? {
-            return Ok(vec![candidate]);
+            return Ok(Some(candidate));
         }
     }
-    let cue = gathered.cue.as_ref();
+    Ok(None)
+}
+
+/// Returns the candidates that procedures, facts and relations between people and events give, whatever kind of answer is
+/// asked for.
+fn propose_known(
+    pool: &EventPool<'_>,
+    found: &[RetrievedEvent],
+    degraded: &mut Vec<String>,
+    intent: &mut Intent,
+    limit: usize,
+) -> Result<Vec<Candidate>, ReadError> {
+    let question = pool.question;
     let mut candidates: Vec<Candidate> = Vec::new();
     // "Who usually …" does not ask for a step of another procedure.
     let own_deed = |candidate: &Candidate| {
@@ -142,6 +205,20 @@ pub(super) fn propose(
     }
     candidates.extend(amounts::superlative(pool)?);
     candidates.extend(order::sequence(pool, found));
+    Ok(candidates)
+}
+
+/// Returns the answer of the answerer for the kind of answer that is asked for, or of one for causes, neighbouring deeds,
+/// members of a class, or replies. `nothing_known` says whether no other layer has a candidate.
+fn answer_of_its_kind(
+    pool: &EventPool<'_>,
+    gathered: &RetrievedEvents,
+    found: &[RetrievedEvent],
+    nothing_known: bool,
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let cue = gathered.cue.as_ref();
+    let summarises = asks_for_summary(question) && !question.query.ablation.without_gists;
     let specific = match question.ask() {
         AnswerKind::Place => places::answer(pool, found, cue)?,
         AnswerKind::Time => times::answer(pool, found, cue)?,
@@ -151,8 +228,8 @@ pub(super) fn propose(
         AnswerKind::Amount | AnswerKind::Length => amounts::answer(pool, found)?,
         AnswerKind::Truth => truth::answer(pool, found)?,
         // Deeds in sessions belong to the procedures.
-        AnswerKind::Action if question.asked.habitual && candidates.is_empty() => habits::answer(pool)?,
-        _ if asks_for_summary(question) && !ablation.without_gists => summary::answer(pool)?,
+        AnswerKind::Action if question.asked.habitual && nothing_known => habits::answer(pool)?,
+        _ if summarises => summary::answer(pool)?,
         AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| changes::answer(pool, found)),
         _ => None,
     };
@@ -161,58 +238,22 @@ pub(super) fn propose(
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,
     };
-    let next = if candidates.is_empty() { adjacent_deeds::answer(pool, gathered)? } else { None };
-    let specific = signal_faults::answer(pool)?.or(caused).or(next).or(specific).or(of_class);
-    let specific = match specific {
-        Some(specific) => Some(specific),
-        None => replies::answer(pool, found)?,
-    };
-    // A later reported place is newer than a fact.
-    if let (AnswerKind::Place, Some(place)) = (question.ask(), &specific)
-        && (question.tense != Tense::Past || question.has_time_bound())
-        && place.signals.fits >= 1.0
-    {
-        let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
-        let likelier = |fact: &Candidate| {
-            place.signals.thing < MIN_PLACED_THING_CERTAINTY && fact.signals.thing > place.signals.thing
-        };
-        candidates
-            .retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
+    let next = if nothing_known { adjacent_deeds::answer(pool, gathered)? } else { None };
+    match signal_faults::answer(pool)?.or(caused).or(next).or(specific).or(of_class) {
+        Some(specific) => Ok(Some(specific)),
+        None => replies::answer(pool, found),
     }
-    let specific = match (specific, question.ask()) {
-        (None, AnswerKind::Truth) if candidates.is_empty() => truth::verdict_by_absence(pool, found)?,
-        (specific, _) => specific,
-    };
-    let told: Vec<Candidate> = candidates.iter().chain(&specific).cloned().collect();
-    let present = presence::answer(pool, cue, &told)?;
-    let posed = if present.is_some() { present } else { poses::answer(pool, found, &told)? };
-    let specific = match posed {
-        // The pose is newer than words and facts.
-        Some(posed) => {
-            candidates.retain(|candidate| candidate.layer != Layer::Facts);
-            Some(posed)
-        }
-        None => specific,
-    };
-    // The gate of HippoMM: a summary answers alone if its confidence is high enough. Otherwise single events are tried
-    // too.
-    let accepted = |candidate: &Candidate| {
-        candidate.layer != Layer::Gists
-            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None) >= calibration::ANSWERED
-    };
-    let specific_found = specific.as_ref().is_some_and(accepted);
-    candidates.extend(specific);
-    // A habit is no single event.
-    let habit_known = question.ask() == AnswerKind::Action && question.asked.habitual && !candidates.is_empty();
-    if !specific_found && !habit_known && !matches!(question.ask(), AnswerKind::Truth) {
-        candidates.extend(events::answer(pool, found)?.map(|mut candidate| {
-            if gathered.cue.is_some() && gathered.placed {
-                candidate.layer = Layer::CrossModal;
-            }
-            candidate
-        }));
+}
+
+/// Drops facts that a later reported place makes old, unless the fact is about the thing and the place may not be.
+fn drop_older_facts(question: &Question<'_>, place: &Candidate, candidates: &mut Vec<Candidate>) {
+    if question.tense == Tense::Past && !question.has_time_bound() || place.signals.fits < 1.0 {
+        return;
     }
-    Ok(candidates)
+    let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
+    let likelier =
+        |fact: &Candidate| place.signals.thing < MIN_PLACED_THING_CERTAINTY && fact.signals.thing > place.signals.thing;
+    candidates.retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
 }
 
 /// Returns whether a question is about a time span, which summaries answer first.

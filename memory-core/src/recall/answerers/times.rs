@@ -67,51 +67,9 @@ pub(in crate::recall) fn answer(
             Order::Before => found.span().start <= cue.span().start,
         });
     }
-    // A past deed does not tell a future time.
-    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
-    if let Some(verb) = verb {
-        // "When may she go back?": what she was seen doing before says nothing of it.
-        let allowed = matches!(verb.modal.as_deref(), Some("may" | "can" | "must" | "should"));
-        meant.retain(|found| {
-            if allowed && matches!(found.reading.event.kind, Kind::Caption | Kind::Action) {
-                return false;
-            }
-            let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            told.any(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
-        });
-    }
-    // A denied deed has no time.
-    let undone = |found: &RetrievedEvent| {
-        let told = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
-        told.is_some_and(|verb| {
-            let mut alike = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
-            let mut told = alike.by_ref().filter(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY).peekable();
-            told.peek().is_some() && told.all(|told| told.negated)
-        })
-    };
-    // A deed that is announced for later has no time yet.
-    let now = Timestamp::from(question.now.timestamp());
-    let to_come = |found: &RetrievedEvent| {
-        let times = &found.reading.times;
-        question.tense == Tense::Past
-            && found.reading.event.kind == Kind::Text
-            && referred_time(found, question).is_none()
-            && times.iter().any(|time| time.relation == TimeRelation::At && time.span.start > now)
-    };
-    meant.retain(|found| !to_come(found));
-    let untold = |found: &RetrievedEvent| lacks_asked_deed(question, &found.reading);
-    if question.tense == Tense::Past && !meant.is_empty() && (meant.iter().all(undone) || meant.iter().all(untold)) {
-        let text = String::new();
-        let signals = Signals { known: question.content.known_share(), ..Signals::default() };
-        return Ok(Some(Candidate {
-            layer: Layer::Episodes,
-            text,
-            value: CandidateValue::Times(Vec::new()),
-            evidence: meant,
-            signals,
-            confidence: 0.0,
-            reason: "what is asked about was not told".into(),
-        }));
+    meant.retain(|found| may_be_ahead(question, found) && !is_announced(question, found));
+    if !meant.is_empty() && tells_nothing_done(question, &meant) {
+        return Ok(Some(untold(question, meant)));
     }
     // Skip deeds of other persons.
     let others = |found: &RetrievedEvent| {
@@ -127,26 +85,79 @@ pub(in crate::recall) fn answer(
         let span = referred_time(found, question).unwrap_or(found.span());
         near.iter().any(|(wanted, _)| wanted.overlaps(span))
     };
-    if meant.iter().any(in_time) {
-        meant.retain(in_time);
-    }
-    if meant.is_empty() {
-        return Ok(None);
-    }
-    let chosen: Vec<RetrievedEvent> = match question.asked.occurrence {
-        Some(Occurrence::First) => {
-            meant.iter().min_by_key(|found| (found.span().start, found.id())).cloned().into_iter().collect()
-        }
-        Some(Occurrence::Last) => {
-            meant.iter().max_by_key(|found| (found.span().end, found.id())).cloned().into_iter().collect()
-        }
-        Some(Occurrence::Nth(n)) => meant.get(n - 1).cloned().into_iter().collect(),
-        Some(Occurrence::Previous) => {
-            meant.len().checked_sub(2).and_then(|at| meant.get(at)).cloned().into_iter().collect()
-        }
-        None => meant,
+    super::keep_if_any(&mut meant, in_time);
+    let chosen = of_occurrence(meant, question.asked.occurrence);
+    Ok(chosen.first().cloned().map(|first| candidate_of_times(question, chosen, &first, pooled)))
+}
+
+/// Returns whether an event may tell a time that is not past. A past deed does not tell a future time.
+fn may_be_ahead(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
+    let Some(verb) = verb else { return true };
+    // "When may she go back?": what she was seen doing before says nothing of it.
+    let allowed = matches!(verb.modal.as_deref(), Some("may" | "can" | "must" | "should"));
+    let seen = matches!(found.reading.event.kind, Kind::Caption | Kind::Action);
+    let mut told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
+    !(allowed && seen) && told.any(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY)
+}
+
+/// Returns whether a deed in question is announced for later. It has no time yet.
+fn is_announced(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let now = Timestamp::from(question.now.timestamp());
+    let mut times = found.reading.times.iter();
+    question.tense == Tense::Past
+        && found.reading.event.kind == Kind::Text
+        && referred_time(found, question).is_none()
+        && times.any(|time| time.relation == TimeRelation::At && time.span.start > now)
+}
+
+/// Returns whether all events deny the past deed in question, or none tells of it.
+fn tells_nothing_done(question: &Question<'_>, meant: &[RetrievedEvent]) -> bool {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.negated);
+    let denied = |found: &RetrievedEvent| {
+        verb.is_some_and(|verb| {
+            let told = found.reading.clauses().filter_map(|clause| clause.verb.as_ref());
+            let mut alike = told.filter(|told| verb_similarity(verb, told) >= MIN_VERB_SIMILARITY).peekable();
+            alike.peek().is_some() && alike.all(|told| told.negated)
+        })
     };
-    let Some(first) = chosen.first().cloned() else { return Ok(None) };
+    let lacks = |found: &RetrievedEvent| lacks_asked_deed(question, &found.reading);
+    question.tense == Tense::Past && (meant.iter().all(denied) || meant.iter().all(lacks))
+}
+
+/// Returns the candidate that tells no time.
+fn untold(question: &Question<'_>, evidence: Vec<RetrievedEvent>) -> Candidate {
+    let signals = Signals { known: question.content.known_share(), ..Signals::default() };
+    Candidate {
+        layer: Layer::Episodes,
+        text: String::new(),
+        value: CandidateValue::Times(Vec::new()),
+        evidence,
+        signals,
+        confidence: 0.0,
+        reason: "what is asked about was not told".into(),
+    }
+}
+
+/// Returns the occurrence that is asked for, or all.
+fn of_occurrence(meant: Vec<RetrievedEvent>, occurrence: Option<Occurrence>) -> Vec<RetrievedEvent> {
+    let one = match occurrence {
+        None => return meant,
+        Some(Occurrence::First) => meant.into_iter().min_by_key(|found| (found.span().start, found.id())),
+        Some(Occurrence::Last) => meant.into_iter().max_by_key(|found| (found.span().end, found.id())),
+        Some(Occurrence::Nth(n)) => meant.into_iter().nth(n - 1),
+        Some(Occurrence::Previous) => meant.into_iter().rev().nth(1),
+    };
+    one.into_iter().collect()
+}
+
+/// Returns the times of the chosen events in words. `first` is the first one of them.
+fn candidate_of_times(
+    question: &Question<'_>,
+    chosen: Vec<RetrievedEvent>,
+    first: &RetrievedEvent,
+    pooled: &[RetrievedEvent],
+) -> Candidate {
     let mut times: Vec<(TimeSpan, String)> = Vec::new();
     for found in &chosen {
         let (span, words) = match referred_time(found, question) {
@@ -169,7 +180,7 @@ pub(in crate::recall) fn answer(
     let mut evidence = chosen;
     evidence.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.span().start.cmp(&b.span().start)));
     evidence.extend(pooled.iter().filter(|found| !spans.contains(&found.span())).cloned());
-    Ok(Some(Candidate {
+    Candidate {
         layer: Layer::Episodes,
         text: capitalised(&text),
         value: CandidateValue::Times(spans),
@@ -184,7 +195,7 @@ pub(in crate::recall) fn answer(
         evidence,
         confidence: 0.0,
         reason: "the time of what happened".into(),
-    }))
+    }
 }
 
 /// Returns a time in words: with its day if that is not today, with seconds if the occurrence is short.

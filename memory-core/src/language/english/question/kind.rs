@@ -50,10 +50,6 @@ fn subject_acts(asked: &ParsedQuestion) -> bool {
     asked.subject_is_asked && does && !clause.objects.is_empty()
 }
 
-fn is_alphabetic(text: &str) -> bool {
-    text.starts_with(char::is_alphanumeric)
-}
-
 /// Returns whether a clause asks for what was cleaned.
 fn asks_cleaned_object(clause: &Clause) -> bool {
     let verb = clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !verb.passive && clause.objects.is_empty());
@@ -61,92 +57,56 @@ fn asks_cleaned_object(clause: &Clause) -> bool {
         && clause.adjuncts.is_empty()
 }
 
-/// Returns whether the question asks what went on, and not for a walk "that she went on".
-fn asks_what_went_on(words: &[&str]) -> bool {
-    words.windows(3).any(|window| matches!(window, ["what" | "all" | "else", "went", "on"]))
+/// The words of a question in order.
+struct QuestionWords(Vec<String>);
+
+impl QuestionWords {
+    fn of(asked: &ParsedQuestion) -> Self {
+        Self(asked.words.iter().map(|word| word.text.clone()).collect())
+    }
+
+    /// Returns whether the words stand next to each other.
+    fn has(&self, phrase: &[&str]) -> bool {
+        self.0.windows(phrase.len()).any(|window| window.iter().zip(phrase).all(|(word, own)| word == own))
+    }
+
+    /// Returns whether any of the words occurs.
+    fn any(&self, list: &[&str]) -> bool {
+        self.0.iter().any(|word| is_one_of(word, list))
+    }
+
+    fn at(&self, place: usize) -> &str {
+        self.0.get(place).map_or("", String::as_str)
+    }
+
+    /// Returns whether the last word that is no mark is this one.
+    fn end_in(&self, last: &str) -> bool {
+        self.0.iter().rev().find(|word| word.starts_with(char::is_alphanumeric)).is_some_and(|word| word == last)
+    }
 }
 
 /// Returns the kind of answer.
 pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
-    let texts: Vec<String> = asked.words.iter().map(|word| word.text.clone()).collect();
-    let words: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let has = |phrase: &[&str]| words.windows(phrase.len()).any(|window| window == phrase);
-    let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let words = QuestionWords::of(asked);
     asked.report = asked_report(asked);
-    if any(&["summarise", "summarize", "summary", "recap", "overview"])
-        || has(&["sum", "up"])
-        || has(&["in", "short"])
-        || has(&["in", "brief"])
-        || any(&["briefly"]) && any(&["tell", "say", "describe", "how"])
-        || asked.report.is_some()
-        || has(&["did", "i", "miss"])
-        || has(&["have", "i", "missed"])
-        || (has(&["going", "on"]) || asks_what_went_on(&words)) && asked.clause.asking.is_some() && asked.cue.is_none()
-        || has(&["up", "to"]) && has(&["been"]) && asked.clause.asking.is_some()
-    {
+    if asks_summary(asked, &words) {
         return AnswerKind::Summary;
     }
-    if has(&["what", "happened"])
-        && asked.cue.is_none()
-        && asked.clause.objects.is_empty()
-        && asked.clause.adjuncts.is_empty()
-    {
-        return AnswerKind::Summary;
-    }
-    if asked.subject_is_asked && asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
+    if asks_change(asked, &words) {
         return AnswerKind::Change;
     }
-    let changes =
-        any(&["changed", "different", "changes"]) && !has(&["how", "many", "different"]) && !any(&["values", "by"])
-            || (has(&["'s", "new"]) || has(&["is", "new"]) || has(&["are", "new"])) && ascribes_quality(asked, "new")
-            || has(&["become", "of"])
-            || has(&["became", "of"]);
-    if changes
-        && asked.clause.asking.as_ref().map_or(asked.clause.inverted || has(&["and", "how"]), |asking| {
-            matches!(asking.word.as_str(), "what" | "how")
-        })
-    {
-        return AnswerKind::Change;
-    }
-    let Some(asking) = asked.clause.asking.clone() else {
-        let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
-        if let Some(first) = first
-            && is_request_verb(&first.text)
-        {
-            // "List the towns", "describe the pet": the object is what is asked for.
-            asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
-            let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
-            return match object {
-                "colour" | "color" | "name" | "number" => AnswerKind::Thing,
-                "step" => AnswerKind::Way,
-                _ if first.has_text("describe") => AnswerKind::Description,
-                _ => AnswerKind::Thing,
-            };
-        }
-        if asked.clause.inverted
-            || first.is_some_and(|word| {
-                is_one_of(&word.text, BE_FORMS)
-                    || is_one_of(&word.text, HAVE_FORMS)
-                    || is_one_of(&word.text, MODALS)
-                    || word.lemma == "do"
-            })
-        {
-            return if asked.alternatives.len() > 1 { AnswerKind::Thing } else { AnswerKind::Truth };
-        }
-        return AnswerKind::Description;
-    };
+    let Some(asking) = asked.clause.asking.clone() else { return kind_without_question_word(asked) };
     // "What does he do for a living?" asks what he is.
-    if asking.word == "what" && has(&["for", "a", "living"]) {
+    if asking.word == "what" && words.has(&["for", "a", "living"]) {
         return AnswerKind::Thing;
     }
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
-    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
-    let verb = verb.as_str();
+    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.as_str()).unwrap_or_default();
     match asking.word.as_str() {
         "who" | "whom" if verb == "belong" => AnswerKind::Owner,
         "who" | "whom" | "whoever" => AnswerKind::Person,
         // "Whose turn is it to cook?" asks who cooks.
-        "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && has(&["it", "to"]) => {
+        "whose" if matches!(noun, "job" | "turn" | "task" | "chore" | "duty") && words.has(&["it", "to"]) => {
             asked.subject_is_asked = true;
             asked.habitual = true;
             asked.report = asked.class.take().map(|class| class.range);
@@ -161,75 +121,145 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
         "where" | "whereabouts" => AnswerKind::Place,
         "when" => AnswerKind::Time,
         "why" => AnswerKind::Reason,
-        "how" => match asking.degree.as_deref() {
-            Some("often") => AnswerKind::Times,
-            Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => AnswerKind::Times,
-            Some("many") => AnswerKind::Count,
-            Some("much") => AnswerKind::Amount,
-            Some("long") => AnswerKind::Length,
-            Some(
-                "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
-                | "large" | "fast",
-            ) => AnswerKind::Amount,
-            _ => {
-                let subject = asked.clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
-                let auxiliary = asked.clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
-                let anybody =
-                    matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
-                if auxiliary && anybody || words.first() == Some(&"how") && words.get(1) == Some(&"to") {
-                    AnswerKind::Way
-                } else {
-                    AnswerKind::Description
-                }
-            }
-        },
+        "how" => kind_of_how(&asked.clause, &asking, &words),
+        _ => kind_of_what(asked, &asking, &words),
+    }
+}
+
+fn asks_summary(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
+    let clause = &asked.clause;
+    // What went on, and not a walk "that she went on".
+    let what_went_on = ["what", "all", "else"].iter().any(|word| words.has(&[word, "went", "on"]));
+    let goes_on = words.has(&["going", "on"]) || what_went_on;
+    words.any(&["summarise", "summarize", "summary", "recap", "overview"])
+        || words.has(&["sum", "up"])
+        || words.has(&["in", "short"])
+        || words.has(&["in", "brief"])
+        || words.any(&["briefly"]) && words.any(&["tell", "say", "describe", "how"])
+        || asked.report.is_some()
+        || words.has(&["did", "i", "miss"])
+        || words.has(&["have", "i", "missed"])
+        || goes_on && clause.asking.is_some() && asked.cue.is_none()
+        || words.has(&["up", "to"]) && words.has(&["been"]) && clause.asking.is_some()
+        || words.has(&["what", "happened"])
+            && asked.cue.is_none()
+            && clause.objects.is_empty()
+            && clause.adjuncts.is_empty()
+}
+
+fn asks_change(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
+    let clause = &asked.clause;
+    if asked.subject_is_asked && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "change") {
+        return true;
+    }
+    let is_new = words.has(&["'s", "new"]) || words.has(&["is", "new"]) || words.has(&["are", "new"]);
+    let changed = words.any(&["changed", "different", "changes"])
+        && !words.has(&["how", "many", "different"])
+        && !words.any(&["values", "by"]);
+    let changes = changed
+        || is_new && ascribes_quality(asked, "new")
+        || words.has(&["become", "of"])
+        || words.has(&["became", "of"]);
+    let asks = clause
+        .asking
+        .as_ref()
+        .map_or(clause.inverted || words.has(&["and", "how"]), |asking| matches!(asking.word.as_str(), "what" | "how"));
+    changes && asks
+}
+
+/// Returns the kind of answer to a request, to a question that begins with a verb, or to a mere statement.
+fn kind_without_question_word(asked: &mut ParsedQuestion) -> AnswerKind {
+    let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
+    if let Some(first) = first
+        && is_request_verb(&first.text)
+    {
+        // "List the towns", "describe the pet": the object is what is asked for.
+        asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
+        let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
+        return match object {
+            "colour" | "color" | "name" | "number" => AnswerKind::Thing,
+            "step" => AnswerKind::Way,
+            _ if first.has_text("describe") => AnswerKind::Description,
+            _ => AnswerKind::Thing,
+        };
+    }
+    let begins_with_verb = first.is_some_and(|word| {
+        [BE_FORMS, HAVE_FORMS, MODALS].iter().any(|forms| is_one_of(&word.text, forms)) || word.lemma == "do"
+    });
+    match asked.clause.inverted || begins_with_verb {
+        true if asked.alternatives.len() > 1 => AnswerKind::Thing,
+        true => AnswerKind::Truth,
+        false => AnswerKind::Description,
+    }
+}
+
+fn kind_of_how(clause: &Clause, asking: &Asking, words: &QuestionWords) -> AnswerKind {
+    let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
+    match asking.degree.as_deref() {
+        Some("often") => AnswerKind::Times,
+        Some("many") if matches!(noun, "time" | "occasion" | "visit" | "move") => AnswerKind::Times,
+        Some("many") => AnswerKind::Count,
+        Some("much") => AnswerKind::Amount,
+        Some("long") => AnswerKind::Length,
+        Some(
+            "old" | "heavy" | "full" | "hot" | "warm" | "cold" | "far" | "high" | "tall" | "deep" | "wide" | "big"
+            | "large" | "fast",
+        ) => AnswerKind::Amount,
         _ => {
-            // "What did it cost?", "what did he pay for it?", "what did it come to?" ask how much.
-            let comes_to = || verb == "come" && words.iter().rev().find(|word| is_alphabetic(word)) == Some(&"to");
-            if asking.word == "what"
-                && noun.is_empty()
-                && asked.clause.objects.is_empty()
-                && asked.clause.subject.is_some()
-                && (matches!(verb, "cost" | "charge" | "weigh" | "pay" | "quote") || comes_to())
-            {
-                return AnswerKind::Amount;
-            }
-            let class = class_noun(asked, &asking, noun);
-            match class.as_str() {
-                "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height"
-                | "age" | "percentage" | "level" | "volume"
-                    if !subject_acts(asked) =>
-                {
-                    AnswerKind::Amount
-                }
-                "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning"
-                | "afternoon" | "night" | "o'clock" | "moment" => AnswerKind::Time,
-                "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
-                "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => {
-                    AnswerKind::Place
-                }
-                "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
-                "step" if has(&["come", "next"]) || any(&["next"]) => AnswerKind::Next,
-                _ if noun.is_empty() && has(&["what", "now"]) => AnswerKind::Next,
-                _ if noun.is_empty()
-                    && (has(&["comes", "next"])
-                        || has(&["come", "next"])
-                        || has(&["next", "step"])
-                        || has(&["do", "next"])) =>
-                {
-                    AnswerKind::Next
-                }
-                _ if noun.is_empty()
-                    && asked.clause.objects.is_empty()
-                    && (verb == "do" || verb == "get" && any(&["done"])) =>
-                {
-                    AnswerKind::Action
-                }
-                _ if has(&["what", "time"]) || has(&["what", "day"]) || has(&["what", "date"]) => AnswerKind::Time,
-                _ if noun.is_empty() && class.is_empty() && verb == "happen" => AnswerKind::Action,
-                _ => AnswerKind::Thing,
+            let subject = clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
+            let auxiliary = clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
+            let anybody = matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
+            match auxiliary && anybody || words.at(0) == "how" && words.at(1) == "to" {
+                true => AnswerKind::Way,
+                false => AnswerKind::Description,
             }
         }
+    }
+}
+
+/// Returns the kind of answer to "what" and "which", by the noun that they ask for, else by the verb.
+fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWords) -> AnswerKind {
+    let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
+    let verb = asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
+    let verb = verb.as_str();
+    // "What did it cost?", "what did he pay for it?", "what did it come to?" ask how much.
+    let costs = matches!(verb, "cost" | "charge" | "weigh" | "pay" | "quote") || verb == "come" && words.end_in("to");
+    if asking.word == "what"
+        && noun.is_empty()
+        && asked.clause.objects.is_empty()
+        && asked.clause.subject.is_some()
+        && costs
+    {
+        return AnswerKind::Amount;
+    }
+    let comes_next = words.has(&["comes", "next"]) || words.has(&["come", "next"]);
+    let class = class_noun(asked, asking, noun);
+    match class.as_str() {
+        "quantity" | "amount" | "weight" | "size" | "temperature" | "price" | "cost" | "length" | "height" | "age"
+        | "percentage" | "level" | "volume"
+            if !subject_acts(asked) =>
+        {
+            AnswerKind::Amount
+        }
+        "time" | "date" | "day" | "hour" | "year" | "month" | "weekday" | "evening" | "morning" | "afternoon"
+        | "night" | "o'clock" | "moment" => AnswerKind::Time,
+        "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
+        "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => AnswerKind::Place,
+        "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
+        "step" if words.any(&["next"]) => AnswerKind::Next,
+        _ if noun.is_empty() && words.has(&["what", "now"]) => AnswerKind::Next,
+        _ if noun.is_empty() && (comes_next || words.has(&["next", "step"]) || words.has(&["do", "next"])) => {
+            AnswerKind::Next
+        }
+        _ if noun.is_empty()
+            && asked.clause.objects.is_empty()
+            && (verb == "do" || verb == "get" && words.any(&["done"])) =>
+        {
+            AnswerKind::Action
+        }
+        _ if ["time", "day", "date"].iter().any(|unit| words.has(&["what", unit])) => AnswerKind::Time,
+        _ if noun.is_empty() && class.is_empty() && verb == "happen" => AnswerKind::Action,
+        _ => AnswerKind::Thing,
     }
 }
 
