@@ -47,6 +47,22 @@ fn a_place_in_another_clause_is_no_answer() {
 }
 
 #[test]
+fn two_things_are_placed_with_one_verb() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The rake is in the shed, the hose under the stairs."),
+        ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "I put the whistle on the shelf and the compass in the drawer."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Where is the rake?", "In the shed"),
+        ("Where is the hose?", "Under the stairs"),
+        ("Where is the whistle?", "On the shelf"),
+        ("Where is the compass?", "In the drawer"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn only_there_and_not_here_says_no() {
     let rows: &[Row] =
         &[("18T09:00:00", 0, Kind::Text, Some("Tove"), "The puppy may only sleep on the doormat, not on the sofa.")];

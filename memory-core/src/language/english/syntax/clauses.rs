@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::phrases::SyntaxPhrase;
-use super::{Clause, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, is_one_of};
+use super::{Adjunct, Clause, NounKind, NounPhrase, VerbGroup};
+use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, PLACE_PREPOSITIONS, is_one_of};
 
 /// Returns whether a verb follows whose subject a noun here would be.
 fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
@@ -18,6 +18,27 @@ fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
         }
     }
     false
+}
+
+/// Returns the clause that places a second thing with the verb of the clause before: the place follows the thing, and
+/// nothing follows the place. Without an object, the subject was placed; otherwise the object.
+fn continued_placement(clause: &Clause, noun: &NounPhrase, rest: &[SyntaxPhrase]) -> Option<Clause> {
+    let is_placed = |adjunct: &Adjunct| is_one_of(&adjunct.preposition, PLACE_PREPOSITIONS);
+    let verb = clause.verb.as_ref().filter(|_| clause.adjuncts.last().is_some_and(is_placed))?;
+    let is_thing =
+        noun.kind != NounKind::Pronoun && noun.head != "one" && (noun.determiner.is_some() || noun.owner.is_some());
+    let (SyntaxPhrase::Adjunct(place), behind) = rest.split_first()? else { return None };
+    let ends = matches!(behind.first(), None | Some(SyntaxPhrase::Comma | SyntaxPhrase::Link(_)));
+    if !is_thing || !is_placed(place) || !ends {
+        return None;
+    }
+    let subject = clause.subject.clone()?;
+    let range = noun.range.clone();
+    let next = Clause { verb: Some(verb.clone()), range, ..Clause::default() };
+    Some(match clause.objects.is_empty() {
+        true => Clause { subject: Some(noun.clone()), ..next },
+        false => Clause { subject: Some(subject), inherited: true, objects: vec![noun.clone()], ..next },
+    })
 }
 
 /// Builds clauses from phrases.
@@ -68,6 +89,15 @@ pub(super) fn build_clauses(phrases: Vec<SyntaxPhrase>) -> Vec<Clause> {
                     && !current.objects.is_empty()
                     && matches!(rest.first(), Some(SyntaxPhrase::Noun(object))
                         if object.determiner.is_some() || object.kind == NounKind::Number);
+                // "The rake is in the shed, the hose under the stairs": the verb is the same.
+                if let Some(next) =
+                    (comma || link.is_some()).then(|| continued_placement(&current, noun, rest)).flatten()
+                {
+                    done.push(std::mem::replace(&mut current, next));
+                    current.link = link.take();
+                    comma = false;
+                    continue;
+                }
                 // "38.5, the fever is back": the number says something by itself.
                 let apart = comma
                     && current.verb.is_none()
