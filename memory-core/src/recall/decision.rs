@@ -1,7 +1,7 @@
 //! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
 //! Candidates that agree support each other. The more detailed one is the answer, or the words of a quotation that
-//! answer, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer.
+//! answer if the reader is sure of them, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer.
 //! A candidate that excludes it lowers its confidence, unless the answer is the latest statement. If both are likely and
 //! the confidence then falls below one half, the memory contradicts itself, and there is no answer.
 
@@ -13,7 +13,7 @@ use super::pool::merge;
 use super::question::Question;
 use super::reconciling::{
     CandidateRelation, candidate_relation, confidence_given_exclusion, confidence_of_agreeing, is_direct_answer,
-    is_extract, is_more_detailed, layer_description,
+    is_extract, layer_description, shown_instead,
 };
 use crate::{Intent, TraceStep};
 
@@ -132,19 +132,20 @@ fn reconcile(
     }
     let mut best = first;
     if !agreeing.is_empty() {
-        let confidence = confidence_of_agreeing(agreeing.iter().chain([&best]));
-        let detailed = agreeing.iter().position(|other| is_more_detailed(question, other, &best));
-        if let Some(place) = detailed.or_else(|| agreeing.iter().position(|other| is_extract(other, &best))) {
+        let before = best.confidence;
+        if let Some(place) = shown_instead(question, &best, &agreeing) {
             std::mem::swap(&mut best, &mut agreeing[place]);
         }
+        // That a sentence holds the answer does not say that these of its words are.
+        let supporting = agreeing.iter().filter(|other| !is_extract(&best, other));
+        best.confidence = confidence_of_agreeing(supporting.chain([&best]));
         let with = describe_candidates(&agreeing);
         add_trace_step(
             trace,
             "agreement",
-            format!("{:?} and {with}: {:.2} to {confidence:.2}", best.text, best.confidence),
+            format!("{:?} and {with}: {before:.2} to {:.2}", best.text, best.confidence),
         );
         best.reason = format!("{}; {} says the same", best.reason, layer_description(agreeing[0].layer));
-        best.confidence = confidence;
         best.evidence = merge(best.evidence, agreeing.into_iter().flat_map(|one| one.evidence).collect());
     }
     for other in others {

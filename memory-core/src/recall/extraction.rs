@@ -12,6 +12,7 @@ use super::answerers::places::capitalised;
 use super::answerers::quote::quotation;
 use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
+use super::other_people::PeopleAskedAbout;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
@@ -92,6 +93,7 @@ pub(super) fn read_events(
     pool: &EventPool<'_>,
     gathered: &RetrievedEvents,
     candidates: &[Candidate],
+    people: &PeopleAskedAbout,
     degraded: &mut Vec<String>,
 ) -> Result<Option<ReadEvents>, ReadError> {
     let query = pool.question.query;
@@ -131,6 +133,8 @@ pub(super) fn read_events(
         let spoken_from = text.len() - found.reading.event.text.len();
         ReadEvent { found, extraction, spoken_from, superseded, probability: odds / all }
     });
+    // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
+    let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 

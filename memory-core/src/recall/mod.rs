@@ -27,6 +27,7 @@ mod missing;
 mod near;
 mod nearest;
 mod options;
+mod other_people;
 mod pool;
 mod quantities;
 mod question;
@@ -57,6 +58,7 @@ use self::answerers::poses;
 use self::candidate::{Candidate, Layer};
 use self::extraction::ReadEvents;
 use self::options::OptionVectors;
+use self::other_people::PeopleAskedAbout;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
 use self::retrieval::{RetrievedEvents, retrieve};
@@ -125,7 +127,9 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         let told = candidates.iter().flat_map(|candidate| candidate.evidence.clone()).collect();
         gathered.found = pool::merge(told, Vec::new());
     }
-    let read = extraction::read_events(&pool, &gathered, &candidates, &mut degraded)?;
+    let people = PeopleAskedAbout::of(&pool);
+    candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
+    let read = extraction::read_events(&pool, &gathered, &candidates, &people, &mut degraded)?;
     if let Some(read) = &read {
         candidates.extend(read.propose(&question, &candidates));
         if query.trace {

@@ -276,6 +276,12 @@ impl<'a> EventPool<'a> {
                 .is_empty()
     }
 
+    /// Returns whether the memory holds words of somebody of that name.
+    pub fn is_speaker(&self, name: &str) -> bool {
+        let speech = Holding { entity: Some(name.to_owned()), kinds: vec![Kind::Text], limit: 1, ..Holding::default() };
+        !self.reader.search().holding(&speech).is_empty()
+    }
+
     /// Returns all events of the entity that a noun phrase names. Without such an entity, returns all events that
     /// contain the words of the phrase.
     pub fn events_about(

@@ -73,7 +73,7 @@ pub(super) fn is_direct_answer(candidate: &Candidate) -> bool {
 }
 
 /// Returns whether `other`, which agrees, says everything that `one` says and more, and is no quotation of an event.
-pub(super) fn is_more_detailed(question: &Question<'_>, other: &Candidate, one: &Candidate) -> bool {
+fn is_more_detailed(question: &Question<'_>, other: &Candidate, one: &Candidate) -> bool {
     let in_words = |candidate: &Candidate| matches!(candidate.value, CandidateValue::Text(_) | CandidateValue::List(_));
     let (more, less) = (answer_stems(question, other), answer_stems(question, one));
     let more = more.len() > less.len() && less.is_subset(&more);
@@ -86,14 +86,24 @@ pub(super) fn quotes_event(candidate: &Candidate) -> bool {
     candidate.evidence.first().is_some_and(|found| whole(&found.reading.event.text))
 }
 
-/// Returns whether `one` is a quotation, and `other` the words of the same event that answer. An answer is short where
-/// memory has its words.
+/// Returns whether `one` is a quotation, and `other` the words of the same event that answer.
 pub(super) fn is_extract(other: &Candidate, one: &Candidate) -> bool {
     other.layer == Layer::Read
         && is_direct_answer(other)
         && !quotes_event(other)
         && quotes_event(one)
         && first_event(one) == first_event(other)
+}
+
+/// Returns which of the candidates that agree with the best one is shown in its stead, if any. The more detailed one is,
+/// or the words of a quotation that answer: an answer is short where memory has its words. Words that the reader is not
+/// sure of are likelier wrong than right, and the quotation around them is shown.
+pub(super) fn shown_instead(question: &Question<'_>, best: &Candidate, agreeing: &[Candidate]) -> Option<usize> {
+    let is_sure = |extract: &Candidate| extract.signals.fits >= MIN_ANSWER_FIT;
+    let place = |wanted: &dyn Fn(&Candidate) -> bool| agreeing.iter().position(wanted);
+    place(&|other| is_more_detailed(question, other, best))
+        .or_else(|| place(&|other| is_extract(other, best) && is_sure(other)))
+        .or_else(|| place(&|other| is_extract(best, other) && !is_sure(best)))
 }
 
 /// Returns whether a direct answer agrees with an option.

@@ -193,6 +193,44 @@ pub(crate) const SOURCE_PREPOSITIONS: &[&str] =
 
 pub(crate) const CONJUNCTIONS: &[&str] = &["and", "or", "but", "nor", "so", "yet"];
 
+/// Words before the name of somebody who is spoken to.
+pub(crate) const ADDRESS_OPENERS: &[&str] = &[
+    "hey",
+    "hi",
+    "hello",
+    "welcome",
+    "good",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "dear",
+    "thank",
+    "thanks",
+    "you",
+    "cheers",
+    "congratulations",
+    "congrats",
+    "sorry",
+    "please",
+    "bye",
+    "goodbye",
+    "oh",
+    "ah",
+    "wow",
+    "well",
+    "yes",
+    "yeah",
+    "no",
+    "okay",
+    "ok",
+    "right",
+    "sure",
+    "so",
+    "and",
+    "but",
+];
+
 /// Words that start a subordinate clause.
 pub(crate) const SUBORDINATORS: &[&str] = &[
     "because", "although", "though", "while", "whilst", "if", "unless", "when", "whenever", "where", "wherever",

@@ -1,5 +1,6 @@
 //! English: what words mean, times, word classes, phrases and clauses of questions and of what was told.
 
+pub(crate) mod address;
 pub(crate) mod closed;
 pub(crate) mod correction;
 pub(crate) mod faults;

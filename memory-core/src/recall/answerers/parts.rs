@@ -1,7 +1,8 @@
 //! Extracts the parts of an event that can answer a question: persons, owners, things, colours.
 
 use crate::Kind;
-use crate::language::english::closed::SPEECH_VERBS;
+use crate::language::english::address::is_address;
+use crate::language::english::closed::{ADDRESS_OPENERS, SPEECH_VERBS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
@@ -136,20 +137,18 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     found
 }
 
-/// Returns whether a text addresses somebody by name, who then does not act: "here it is, Mia!".
+/// Returns whether a text addresses somebody by name, who then does not act: "here it is, Mia!". In a list of names nobody
+/// is addressed.
 fn is_addressed(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
-    let text = &reading.event.text;
-    let before = text.get(..noun.range.start).unwrap_or_default().trim_end();
-    let behind = text.get(noun.range.end..).unwrap_or_default().trim_start();
+    let is_listed = |other: &NounPhrase| {
+        let name = other.kind == NounKind::Name && !is_one_of(&other.head, ADDRESS_OPENERS);
+        name && other.also.iter().any(|also| also.range == noun.range)
+    };
     reading.event.kind == Kind::Text
         && noun.kind == NounKind::Name
         && noun.also.is_empty()
-        && before.ends_with(',')
-        && (behind.is_empty() || behind.starts_with(['.', '!', '?']))
-        && !reading
-            .clauses()
-            .flat_map(arguments)
-            .any(|other| other.also.iter().any(|also| also.range == noun.range) && other.kind == NounKind::Name)
+        && is_address(&reading.event.text, &noun.range)
+        && !reading.clauses().flat_map(arguments).any(is_listed)
 }
 
 /// Returns whether the question is about somebody's speech. A person says or asks something whatever it is about.

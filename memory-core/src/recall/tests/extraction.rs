@@ -121,14 +121,20 @@ fn the_words_that_answer_are_shown_instead_of_the_sentence_around_them() {
 }
 
 #[test]
-fn the_words_are_shown_although_the_reader_is_not_sure_where_they_begin_and_end() {
-    let rows: &[Row] =
-        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "Frost got into the pipes, so we carry water from the well.")];
-    let words = "Frost got into the pipes";
-    let marks = Marks { sentence: "Frost", words, form: AnswerForm::Words, read: Arc::default() };
-    let memory = home(rows).with_meaning().with_reader(Unsure(marks));
-    let answer = memory.ask("Why do you carry water?");
-    assert_eq!(answer.answer.as_deref(), Some(words), "{}", answer.reason);
+fn words_that_the_reader_is_not_sure_of_are_shown_in_their_sentence() {
+    let sentence = "Frost got into the pipes, so we carry water from the well.";
+    let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), sentence)];
+    let marks = || Marks {
+        sentence: "Frost",
+        words: "Frost got into the pipes",
+        form: AnswerForm::Words,
+        read: Arc::default(),
+    };
+    let question = "Why do you carry water?";
+    let unsure = home(rows).with_meaning().with_reader(Unsure(marks())).ask(question);
+    assert_eq!(unsure.answer.as_deref(), Some(&*format!("Oda: {sentence}")), "{}", unsure.reason);
+    let sure = home(rows).with_meaning().with_reader(marks()).ask(question);
+    assert_eq!(sure.answer.as_deref(), Some("Frost got into the pipes"), "{}", sure.reason);
 }
 
 #[test]
@@ -147,7 +153,7 @@ fn marked_words_are_extended_to_whole_phrases_but_not_over_words_of_the_question
 }
 
 #[test]
-fn words_and_the_quotation_around_them_count_once() {
+fn the_quotation_around_words_does_not_raise_the_confidence_in_them() {
     let rows: &[Row] =
         &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
     let words = "it has a puncture";
@@ -155,11 +161,32 @@ fn words_and_the_quotation_around_them_count_once() {
     let memory = home(rows).with_meaning().with_reader(marks);
     let question = "What is wrong with the wheelbarrow?".to_owned();
     let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
-    let details = answer.trace.iter().filter(|step| step.detail.contains("Signals {")).map(|step| &step.detail);
-    let confidences: Vec<f32> = details.filter_map(|detail| detail.split(' ').next()?.parse().ok()).collect();
-    assert!(confidences.len() > 1, "a quotation and the words: {:?}", answer.trace);
-    let greatest = confidences.iter().copied().fold(0.0, f32::max);
-    assert!((answer.confidence - greatest).abs() < 0.006, "{} of {confidences:?}", answer.confidence);
+    let confidence = |layer: &str| -> f32 {
+        let step = answer.trace.iter().find(|step| step.step == layer && step.detail.contains("Signals {")).unwrap();
+        step.detail.split(' ').next().unwrap().parse().unwrap()
+    };
+    let (quotation, marked) = (confidence("episodes"), confidence("read"));
+    assert!((quotation - marked).abs() > 0.01, "{quotation} {marked}");
+    assert!((answer.confidence - marked).abs() < 0.006, "{} instead of {marked}", answer.confidence);
+}
+
+#[test]
+fn what_somebody_tells_of_themselves_does_not_answer_for_another_person() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "Good morning! Did you sleep?"),
+        ("19T08:01:00", 0, Kind::Text, Some("Piotr"), "Morning, Oda! I sold my unicycle to a dentist."),
+        ("19T08:02:00", 0, Kind::Text, Some("Oda"), "I bought a tent from him last year."),
+    ];
+    let marks = || Marks {
+        sentence: "sold my unicycle",
+        words: "to a dentist",
+        form: AnswerForm::Words,
+        read: ReadTexts::default(),
+    };
+    let memory = home(rows).with_meaning().with_reader(marks());
+    assert_eq!(memory.ask("Where did Piotr's unicycle go?").answer.as_deref(), Some("To a dentist"));
+    let answer = memory.ask("Where did Oda's unicycle go?");
+    assert_eq!((answer.route, answer.answer), (Route::None, None), "{}", answer.reason);
 }
 
 #[test]
@@ -269,11 +296,10 @@ fn other_words_of_its_event_count_against_a_candidate() {
         let memory = home(rows).with_meaning().with_reader(marks);
         (signal(&memory, question, "episodes", "undisputed")[0], memory.ask(question).answer)
     };
-    // The rule takes the place of the ladder.
-    let (agreed, wrong) = undisputed("behind the barn");
-    assert!(agreed > 0.99 && wrong.as_deref() == Some("Behind the barn"), "{agreed} {wrong:?}");
-    let (disputed, right) = undisputed("in the shed");
-    assert!(disputed < 0.2 && right.as_deref() == Some("In the shed"), "{disputed} {right:?}");
+    let (agreed, place) = undisputed("in the shed");
+    assert!(agreed > 0.99 && place.as_deref() == Some("In the shed"), "{agreed} {place:?}");
+    let (disputed, place) = undisputed("behind the barn");
+    assert!(disputed < 0.2 && place.as_deref() == Some("Behind the barn"), "{disputed} {place:?}");
 }
 
 /// A reader that is not sure whether it is yes or no.
