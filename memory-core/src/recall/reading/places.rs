@@ -15,6 +15,13 @@ const NESTING_PREPOSITIONS: &[&str] =
 /// Verbs that move the contents of a vessel and not the vessel: "she empties the bucket into the sink".
 const EMPTYING_VERBS: &[&str] = &["empty", "drain"];
 
+/// Adverbs that are places.
+const PLACE_ADVERBS: &[&str] =
+    &["upstairs", "downstairs", "outside", "inside", "home", "outdoors", "indoors", "abroad"];
+
+/// Verbs whose object is with the subject.
+const HOLDING_VERBS: &[&str] = &["have", "hold", "borrow", "keep", "wear"];
+
 /// Relation of a thing to a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::recall) enum Placement {
@@ -70,131 +77,85 @@ impl ParsedEvent {
             clause.subject.iter().flat_map(NounPhrase::coordinated).skip(1).filter_map(meant).collect();
         let objects: Vec<NounPhrase> =
             clause.objects.iter().flat_map(NounPhrase::coordinated).filter_map(meant).collect();
-        let passive = clause.verb.as_ref().is_some_and(|verb| verb.passive);
+        let verb = clause.verb.as_ref();
+        let passive = verb.is_some_and(|verb| verb.passive);
         // A moved object is at the place; without an object, the subject is.
         let mut things: Vec<NounPhrase> = objects.iter().filter(|object| !is_measure(object)).cloned().collect();
         if things.is_empty() || passive {
             things.extend(subject.iter().chain(&others).cloned());
         }
-        let mut placed = false;
-        // "Knock over the lamp" places nothing.
-        let is_part = |range: &Range<usize>| {
-            let verb = clause.verb.as_ref().filter(|verb| range.start <= verb.range.end + 1);
-            verb.is_some_and(|verb| {
-                let phrase = format!("{} over", verb.lemma);
-                self.text(range).starts_with("over ")
-                    && lexicon::parts_of_speech(&phrase).can_be(PartOfSpeech::Verb)
-                    && !matches!(verb.lemma.as_str(), "go" | "come" | "hang")
-            })
+        let mut add = |thing: &NounPhrase, text: &str, placement: Placement| {
+            let (thing, text) = (thing.clone(), text.to_owned());
+            found.push(ThingPlace { thing, text, placement, clause_start: clause.range.start });
         };
-        let empties =
-            clause.verb.as_ref().is_some_and(|verb| EMPTYING_VERBS.contains(&verb.lemma.as_str())) && !passive;
-        let run = joined_places(clause);
-        for (placement, range, noun) in run.into_iter().filter(|(_, range, _)| !is_part(range)) {
-            // "At Mia's": where she lives.
-            let behind = self.event.text.get(noun.range.end..).unwrap_or_default();
-            let home = ["'s", "’s"].iter().find(|mark| behind.starts_with(**mark));
-            let range = range.start..range.end.max(noun.range.end + home.map_or(0, |mark| mark.len()));
-            if is_person(noun) && !matches!(noun.kind, NounKind::Common) && home.is_none() {
-                continue;
-            }
-            // She comes "with a baby on her hip": neither is there.
-            let carried = noun.owner.is_some() && things.iter().all(is_person);
-            let carried = carried && lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
-            if carried
-                || !can_be_place(noun)
-                || empties && matches!(self.text(&range).split(' ').next(), Some("into" | "onto" | "to"))
-            {
-                continue;
-            }
+        // A person who moves with a thing is at the place too.
+        let moves =
+            verb.is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
+        let mover = subject.as_ref().filter(|_| moves && !objects.is_empty() && !passive);
+        let mut placed = false;
+        for (placement, range, noun) in joined_places(clause) {
+            let Some(text) = self.place_in_words(clause, &things, placement, &range, noun) else { continue };
             placed |= placement == Placement::At;
-            let text = self.text(&range).to_owned();
-            let text = if placement == Placement::From { without_first(&text) } else { text };
-            for thing in &things {
-                found.push(ThingPlace {
-                    thing: thing.clone(),
-                    text: text.clone(),
-                    placement,
-                    clause_start: clause.range.start,
-                });
-            }
-            // A person who moves with a thing is at the place too.
-            let moves = clause
-                .verb
-                .as_ref()
-                .is_some_and(|verb| lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb));
-            if moves
-                && !objects.is_empty()
-                && !passive
-                && let Some(subject) = &subject
-            {
-                found.push(ThingPlace {
-                    thing: subject.clone(),
-                    text: text.clone(),
-                    placement,
-                    clause_start: clause.range.start,
-                });
-            }
+            things.iter().chain(mover).for_each(|thing| add(thing, &text, placement));
         }
         // "On the dock in the hall": the dock is in the hall.
         for pair in clause.adjuncts.windows(2) {
             let [first, second] = pair else { continue };
             let touches = second.range.start <= first.range.end + 1;
-            if touches
-                && is_one_of(&second.preposition, NESTING_PREPOSITIONS)
-                && can_be_place(&second.noun)
-                && !is_person(&first.noun)
-            {
-                found.push(ThingPlace {
-                    thing: first.noun.clone(),
-                    text: self.text(&second.range).to_owned(),
-                    placement: Placement::At,
-                    clause_start: clause.range.start,
-                });
+            let nests = touches && is_one_of(&second.preposition, NESTING_PREPOSITIONS);
+            if nests && can_be_place(&second.noun) && !is_person(&first.noun) {
+                add(&first.noun, self.text(&second.range), Placement::At);
             }
         }
+        if !placed {
+            for (word, _) in clause.complements.iter().filter(|(word, _)| is_one_of(word, PLACE_ADVERBS)) {
+                things.iter().for_each(|thing| add(thing, word, Placement::At));
+            }
+            // "Anna has it": with her.
+            let is_held =
+                verb.is_some_and(|verb| is_one_of(&verb.lemma, HOLDING_VERBS) && !verb.negated && verb.modal.is_none());
+            if is_held && subject.as_ref().is_some_and(is_person) {
+                let named = clause.subject.as_ref().filter(|noun| !noun.is_pronoun());
+                let speaker = || self.event.entity.clone().unwrap_or_default();
+                let text = format!("with {}", named.map_or_else(speaker, |noun| self.phrase_text(noun)));
+                objects.iter().for_each(|thing| add(thing, &text, Placement::At));
+            }
+        }
+    }
+
+    /// Returns a place of a clause in words, unless it is none of the things: "she knocks over the lamp", "with a baby on
+    /// her hip".
+    fn place_in_words(
+        &self,
+        clause: &Clause,
+        things: &[NounPhrase],
+        placement: Placement,
+        range: &Range<usize>,
+        noun: &NounPhrase,
+    ) -> Option<String> {
         let verb = clause.verb.as_ref();
-        for (word, _) in &clause.complements {
-            if !placed
-                && matches!(
-                    word.as_str(),
-                    "upstairs" | "downstairs" | "outside" | "inside" | "home" | "outdoors" | "indoors" | "abroad"
-                )
-            {
-                for thing in &things {
-                    found.push(ThingPlace {
-                        thing: thing.clone(),
-                        text: word.clone(),
-                        placement: Placement::At,
-                        clause_start: clause.range.start,
-                    });
-                }
-            }
-        }
-        // "Anna has it": with her.
-        let holds = verb.is_some_and(|verb| {
-            matches!(verb.lemma.as_str(), "have" | "hold" | "borrow" | "keep" | "wear")
-                && !verb.negated
-                && verb.modal.is_none()
+        // "Knock over the lamp" places nothing.
+        let is_part_of_verb = verb.filter(|verb| range.start <= verb.range.end + 1).is_some_and(|verb| {
+            self.text(range).starts_with("over ")
+                && lexicon::parts_of_speech(&format!("{} over", verb.lemma)).can_be(PartOfSpeech::Verb)
+                && !matches!(verb.lemma.as_str(), "go" | "come" | "hang")
         });
-        if holds && !placed && subject.as_ref().is_some_and(is_person) {
-            let text = format!(
-                "with {}",
-                clause
-                    .subject
-                    .as_ref()
-                    .filter(|noun| !noun.is_pronoun())
-                    .map_or(self.event.entity.clone().unwrap_or_default(), |noun| self.phrase_text(noun))
-            );
-            for thing in objects {
-                found.push(ThingPlace {
-                    thing,
-                    text: text.clone(),
-                    placement: Placement::At,
-                    clause_start: clause.range.start,
-                });
-            }
+        // "At Mia's": where she lives.
+        let behind = self.event.text.get(noun.range.end..).unwrap_or_default();
+        let home = ["'s", "’s"].iter().find(|mark| behind.starts_with(**mark));
+        let range = range.start..range.end.max(noun.range.end + home.map_or(0, |mark| mark.len()));
+        let is_named_person = is_person(noun) && noun.kind != NounKind::Common && home.is_none();
+        // She comes "with a baby on her hip": neither is there.
+        let carried = noun.owner.is_some()
+            && things.iter().all(is_person)
+            && lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Body);
+        let empties = verb.is_some_and(|verb| is_one_of(&verb.lemma, EMPTYING_VERBS) && !verb.passive)
+            && matches!(self.text(&range).split(' ').next(), Some("into" | "onto" | "to"));
+        if is_part_of_verb || is_named_person || carried || !can_be_place(noun) || empties {
+            return None;
         }
+        let text = self.text(&range);
+        Some(if placement == Placement::From { without_first(text) } else { text.to_owned() })
     }
 }
 

@@ -43,169 +43,209 @@ fn continued_placement(clause: &Clause, noun: &NounPhrase, rest: &[SyntaxPhrase]
 
 /// Builds clauses from phrases.
 pub(super) fn build_clauses(phrases: Vec<SyntaxPhrase>) -> Vec<Clause> {
-    let mut done: Vec<Clause> = Vec::new();
-    let mut current = Clause::default();
-    let mut link: Option<String> = None;
-    let mut comma = false;
+    let mut clauses = ClauseBuilder::default();
     for (place, phrase) in phrases.iter().enumerate() {
-        let rest = &phrases[place + 1..];
-        let range = phrase_range(phrase);
+        clauses.add(phrase, &phrases[place + 1..]);
+    }
+    clauses.end()
+}
+
+/// Clauses, and the one that is being built.
+#[derive(Default)]
+struct ClauseBuilder {
+    done: Vec<Clause>,
+    current: Clause,
+    /// The conjunction or relative word before the next phrase.
+    link: Option<String>,
+    /// Whether a comma stands before the next phrase.
+    comma: bool,
+}
+
+impl ClauseBuilder {
+    /// Adds a phrase. `rest` are the phrases behind it.
+    fn add(&mut self, phrase: &SyntaxPhrase, rest: &[SyntaxPhrase]) {
         match phrase {
             SyntaxPhrase::Comma => {
-                comma = true;
-                continue;
+                self.comma = true;
+                return;
             }
             SyntaxPhrase::Link(word) => {
-                link = Some(word.clone());
-                continue;
+                self.link = Some(word.clone());
+                return;
             }
             SyntaxPhrase::Asking(asking) => {
-                if !is_empty(&current) {
-                    done.push(std::mem::take(&mut current));
+                if !is_empty(&self.current) {
+                    self.end_clause();
                 }
-                current.link = link.take();
-                current.asking = Some(asking.clone());
+                self.current.link = self.link.take();
+                self.current.asking = Some(asking.clone());
             }
             SyntaxPhrase::Noun(noun) => {
-                let waits = current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && current.subject.is_none();
-                let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                // "What did the nails and hinges cost?": a subject that is not yet whole.
-                let unfinished = current.inverted
-                    && current.objects.is_empty()
-                    && current.adjuncts.is_empty()
-                    && current.complements.is_empty()
-                    && current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only)
-                    && matches!(link.as_deref(), Some("and" | "or"));
-                if let Some(subject) = current.subject.as_mut().filter(|_| unfinished) {
-                    subject.also.push(noun.clone());
-                    link = None;
-                    current.range.end = noun.range.end;
-                    continue;
+                if self.completes_subject(noun) || self.continues_placement(noun, rest) {
+                    return;
                 }
-                // "Ben takes the first bus, Mia the second": the verb is the same.
-                let gapped = (comma || link.is_some())
-                    && noun.kind == NounKind::Name
-                    && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
-                    && !current.objects.is_empty()
-                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(object))
-                        if object.determiner.is_some() || object.kind == NounKind::Number);
-                // "The rake is in the shed, the hose under the stairs": the verb is the same.
-                if let Some(next) =
-                    (comma || link.is_some()).then(|| continued_placement(&current, noun, rest)).flatten()
-                {
-                    done.push(std::mem::replace(&mut current, next));
-                    current.link = link.take();
-                    comma = false;
-                    continue;
-                }
-                // "38.5, the fever is back": the number says something by itself.
-                let apart = comma
-                    && current.verb.is_none()
-                    && noun.kind != NounKind::Number
-                    && current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Number)
-                    && is_followed_by_verb(noun, rest);
-                if apart {
-                    done.push(std::mem::take(&mut current));
-                }
-                if let Some(verb) = current.verb.clone().filter(|_| gapped && !is_followed_by_verb(noun, rest)) {
-                    done.push(std::mem::take(&mut current));
-                    current.link = link.take();
-                    current.subject = Some(noun.clone());
-                    current.verb = Some(verb);
-                } else if (current.verb.is_some() && !waits && is_followed_by_verb(noun, rest))
-                    || subordinate && !is_empty(&current)
-                {
-                    done.push(std::mem::take(&mut current));
-                    current.link = link.take();
-                    current.subject = Some(noun.clone());
-                } else if (link.is_some() || comma) && coordinate(&mut current, noun) {
-                    link = None;
-                } else if waits {
-                    current.subject = Some(noun.clone());
-                    current.inverted = true;
-                } else if current.subject.is_none() && current.verb.is_none() {
-                    current.link = current.link.take().or(link.take());
-                    current.subject = Some(noun.clone());
-                } else if current.verb.is_none() {
-                    // "The bulb I could not replace": what is done to something may come first.
-                    let acts = matches!(noun.head.as_str(), "i" | "we" | "he" | "she" | "they");
-                    if noun.kind == NounKind::Pronoun && acts && current.subject.is_some() {
-                        current.objects.extend(current.subject.replace(noun.clone()));
-                    } else if let Some(subject) = &mut current.subject {
-                        subject.also.push(noun.clone());
-                    }
-                } else {
-                    current.objects.push(noun.clone());
-                }
+                self.add_noun(noun, rest);
             }
-            SyntaxPhrase::Adjunct(adjunct) => {
-                let subordinate = link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
-                // "…, but in the yard it is fine": what stands before a subject belongs to it.
-                let before_subject = (link.is_some() || comma)
-                    && matches!(rest.first(), Some(SyntaxPhrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
-                let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, SyntaxPhrase::Verb(_)));
-                if (subordinate || before_subject) && current.verb.is_some() {
-                    done.push(std::mem::take(&mut current));
-                    current.link = link.take();
-                }
-                current.adjuncts.push(adjunct.clone());
+            SyntaxPhrase::Adjunct(adjunct) => self.add_adjunct(adjunct, rest),
+            SyntaxPhrase::Complement(word, range) => self.current.complements.push((word.clone(), range.clone())),
+            SyntaxPhrase::Verb(verb) => self.add_verb(verb),
+        }
+        if let Some(range) = phrase_range(phrase) {
+            let own = &self.current.range;
+            self.current.range =
+                if own.is_empty() { range } else { own.start.min(range.start)..own.end.max(range.end) };
+        }
+        self.comma = false;
+    }
+
+    fn end(mut self) -> Vec<Clause> {
+        if !is_empty(&self.current) {
+            self.end_clause();
+        }
+        self.done.iter_mut().for_each(take_particle);
+        self.done
+    }
+
+    fn end_clause(&mut self) {
+        self.done.push(std::mem::take(&mut self.current));
+    }
+
+    /// "What did the nails and hinges cost?": adds a noun to a subject that is not yet whole. Returns whether it did.
+    fn completes_subject(&mut self, noun: &NounPhrase) -> bool {
+        let current = &mut self.current;
+        let unfinished = current.inverted
+            && current.objects.is_empty()
+            && current.adjuncts.is_empty()
+            && current.complements.is_empty()
+            && current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only)
+            && matches!(self.link.as_deref(), Some("and" | "or"));
+        let Some(subject) = current.subject.as_mut().filter(|_| unfinished) else { return false };
+        subject.also.push(noun.clone());
+        current.range.end = noun.range.end;
+        self.link = None;
+        true
+    }
+
+    /// "The rake is in the shed, the hose under the stairs": begins a clause with the verb of the one before. Returns
+    /// whether it did.
+    fn continues_placement(&mut self, noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
+        let joined = self.comma || self.link.is_some();
+        let Some(next) = joined.then(|| continued_placement(&self.current, noun, rest)).flatten() else {
+            return false;
+        };
+        self.done.push(std::mem::replace(&mut self.current, next));
+        self.current.link = self.link.take();
+        self.comma = false;
+        true
+    }
+
+    fn add_noun(&mut self, noun: &NounPhrase, rest: &[SyntaxPhrase]) {
+        // "38.5, the fever is back": the number says something by itself.
+        let apart = self.comma
+            && self.current.verb.is_none()
+            && noun.kind != NounKind::Number
+            && self.current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Number)
+            && is_followed_by_verb(noun, rest);
+        // "Ben takes the first bus, Mia the second": the verb is the same.
+        let gapped = (self.comma || self.link.is_some())
+            && noun.kind == NounKind::Name
+            && self.current.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Name)
+            && !self.current.objects.is_empty()
+            && matches!(rest.first(), Some(SyntaxPhrase::Noun(object))
+                if object.determiner.is_some() || object.kind == NounKind::Number)
+            && !is_followed_by_verb(noun, rest);
+        if apart {
+            self.end_clause();
+        }
+        let waits =
+            self.current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && self.current.subject.is_none();
+        let subordinate = self.link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
+        if let Some(verb) = self.current.verb.clone().filter(|_| gapped) {
+            self.end_clause();
+            self.current.link = self.link.take();
+            self.current.subject = Some(noun.clone());
+            self.current.verb = Some(verb);
+        } else if (self.current.verb.is_some() && !waits && is_followed_by_verb(noun, rest))
+            || subordinate && !is_empty(&self.current)
+        {
+            self.end_clause();
+            self.current.link = self.link.take();
+            self.current.subject = Some(noun.clone());
+        } else if (self.link.is_some() || self.comma) && coordinate(&mut self.current, noun) {
+            self.link = None;
+        } else if waits {
+            self.current.subject = Some(noun.clone());
+            self.current.inverted = true;
+        } else if self.current.subject.is_none() && self.current.verb.is_none() {
+            self.current.link = self.current.link.take().or(self.link.take());
+            self.current.subject = Some(noun.clone());
+        } else if self.current.verb.is_none() {
+            // "The bulb I could not replace": what is done to something may come first.
+            let acts = matches!(noun.head.as_str(), "i" | "we" | "he" | "she" | "they");
+            if noun.kind == NounKind::Pronoun && acts && self.current.subject.is_some() {
+                self.current.objects.extend(self.current.subject.replace(noun.clone()));
+            } else if let Some(subject) = &mut self.current.subject {
+                subject.also.push(noun.clone());
             }
-            SyntaxPhrase::Complement(word, range) => current.complements.push((word.clone(), range.clone())),
-            SyntaxPhrase::Verb(verb) => {
-                // "Nora, open the door": whom the speaker calls does nothing.
-                let called = comma
-                    && link.is_none()
-                    && is_command(verb)
-                    && current.verb.is_none()
-                    && current.asking.is_none()
-                    && current.adjuncts.is_empty()
-                    && current
-                        .subject
-                        .as_ref()
-                        .is_some_and(|noun| noun.determiner.is_none() && noun.owner.is_none() && noun.also.is_empty());
-                if called {
-                    current = Clause::default();
-                }
-                match &mut current.verb {
-                    None => current.verb = Some(verb.clone()),
-                    Some(own) if own.auxiliary_only && !verb.auxiliary_only && !starts_new_verb(own, verb) => {
-                        merge_verbs(own, verb)
-                    }
-                    Some(own) if own.auxiliary_only && verb.auxiliary_only && current.inverted => {
-                        merge_verbs(own, verb)
-                    }
-                    Some(_) => {
-                        let subject =
-                            current.subject.clone().or_else(|| done.last().and_then(|last| last.subject.clone()));
-                        let asked = current.asking.is_some();
-                        done.push(std::mem::take(&mut current));
-                        current.link = link.take().or_else(|| verb.infinitive.then(|| "to".into()));
-                        current.subject = subject.filter(|_| !asked);
-                        current.inherited = true;
-                        current.verb = Some(verb.clone());
-                    }
-                }
-                if current.subject.is_none() && current.asking.is_none() && current.link.is_none() && link.is_some() {
-                    current.link = link.take();
-                    current.subject = done.last().and_then(|last| last.subject.clone());
-                    current.inherited = true;
-                }
+        } else {
+            self.current.objects.push(noun.clone());
+        }
+    }
+
+    fn add_adjunct(&mut self, adjunct: &Adjunct, rest: &[SyntaxPhrase]) {
+        let subordinate = self.link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
+        // "…, but in the yard it is fine": what stands before a subject belongs to it.
+        let before_subject = (self.link.is_some() || self.comma)
+            && matches!(rest.first(), Some(SyntaxPhrase::Noun(noun)) if is_followed_by_verb(noun, &rest[1..]));
+        let subordinate = subordinate && rest.iter().any(|phrase| matches!(phrase, SyntaxPhrase::Verb(_)));
+        if (subordinate || before_subject) && self.current.verb.is_some() {
+            self.end_clause();
+            self.current.link = self.link.take();
+        }
+        self.current.adjuncts.push(adjunct.clone());
+    }
+
+    fn add_verb(&mut self, verb: &VerbGroup) {
+        if self.is_called(verb) {
+            self.current = Clause::default();
+        }
+        let inverted = self.current.inverted;
+        match &mut self.current.verb {
+            None => self.current.verb = Some(verb.clone()),
+            Some(own) if own.auxiliary_only && !verb.auxiliary_only && !starts_new_verb(own, verb) => {
+                merge_verbs(own, verb)
+            }
+            Some(own) if own.auxiliary_only && verb.auxiliary_only && inverted => merge_verbs(own, verb),
+            Some(_) => {
+                let subject = self.current.subject.clone();
+                let subject = subject.or_else(|| self.done.last().and_then(|last| last.subject.clone()));
+                let asked = self.current.asking.is_some();
+                self.end_clause();
+                self.current.link = self.link.take().or_else(|| verb.infinitive.then(|| "to".into()));
+                self.current.subject = subject.filter(|_| !asked);
+                self.current.inherited = true;
+                self.current.verb = Some(verb.clone());
             }
         }
-        if let Some(range) = range {
-            if current.range.is_empty() {
-                current.range = range;
-            } else {
-                current.range = current.range.start.min(range.start)..current.range.end.max(range.end);
-            }
+        let current = &mut self.current;
+        if current.subject.is_none() && current.asking.is_none() && current.link.is_none() && self.link.is_some() {
+            current.link = self.link.take();
+            current.subject = self.done.last().and_then(|last| last.subject.clone());
+            current.inherited = true;
         }
-        comma = false;
     }
-    if !is_empty(&current) {
-        done.push(current);
+
+    /// "Nora, open the door": whom the speaker calls does nothing.
+    fn is_called(&self, verb: &VerbGroup) -> bool {
+        let is_bare = |noun: &NounPhrase| noun.determiner.is_none() && noun.owner.is_none() && noun.also.is_empty();
+        self.comma
+            && self.link.is_none()
+            && is_command(verb)
+            && self.current.verb.is_none()
+            && self.current.asking.is_none()
+            && self.current.adjuncts.is_empty()
+            && self.current.subject.as_ref().is_some_and(is_bare)
     }
-    done.iter_mut().for_each(take_particle);
-    done
 }
 
 /// Attaches a particle to its verb, wherever it stands: "she switched the lamp off".
