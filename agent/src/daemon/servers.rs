@@ -31,12 +31,7 @@ pub(super) async fn serve_metrics(
             tokio::spawn(metrics::serve(listener, exposed, shutdown.clone()));
             Ok(())
         }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without metrics");
-            board.degraded("metrics", Some(message));
-            Ok(())
-        }
+        Err(message) => go_on_without("metrics", message, strict, board),
     }
 }
 
@@ -57,12 +52,7 @@ pub(super) async fn serve_media(
             tokio::spawn(server.serve(shutdown.clone()));
             Ok(())
         }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without it");
-            board.degraded("media server", Some(message));
-            Ok(())
-        }
+        Err(message) => go_on_without("media server", message, strict, board),
     }
 }
 
@@ -89,11 +79,16 @@ pub(super) async fn serve_mcp(
             tokio::spawn(server.serve(shutdown.clone()));
             Ok(())
         }
-        Err(message) if strict => Err(Failure::new(Exit::Config, message)),
-        Err(message) => {
-            tracing::warn!("{message}; continuing without MCP over HTTP");
-            board.degraded("mcp server", Some(message));
-            Ok(())
-        }
+        Err(message) => go_on_without("mcp server", message, strict, board),
     }
+}
+
+/// Says that a server is missing. With `strict` that is an error.
+fn go_on_without(server: &str, message: String, strict: bool, board: &Board) -> Result<(), Failure> {
+    if strict {
+        return Err(Failure::new(Exit::Config, message));
+    }
+    tracing::warn!("{message}; continuing without the {server}");
+    board.degraded(server, Some(message));
+    Ok(())
 }

@@ -1,9 +1,10 @@
 //! Decides whether there is an answer, and which one (HippoMM's adaptive reasoning Γ, deterministic).
 //!
 //! Candidates that agree support each other. The more detailed one is the answer, or the words of a quotation that
-//! answer if the reader is sure of them, and it is wrong only if all of them are. Of candidates that differ, the better supported one is the answer.
-//! A candidate that excludes it lowers its confidence, unless the answer is the latest statement. If both are likely and
-//! the confidence then falls below one half, the memory contradicts itself, and there is no answer.
+//! answer if the reader is sure of them, and it is wrong only if all of them are. Of candidates that differ, the better
+//! supported one is the answer. A candidate that excludes it lowers its confidence, unless the answer is the latest
+//! statement. If both are likely and the confidence then falls below one half, the memory contradicts itself, and there
+//! is no answer.
 
 use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer};
@@ -132,10 +133,10 @@ fn reconcile(
     }
     let mut best = first;
     if !agreeing.is_empty() {
-        let before = best.confidence;
         if let Some(place) = shown_instead(question, &best, &agreeing) {
             std::mem::swap(&mut best, &mut agreeing[place]);
         }
+        let before = best.confidence;
         // That a sentence holds the answer does not say that these of its words are.
         let supporting = agreeing.iter().filter(|other| !is_extract(&best, other));
         best.confidence = confidence_of_agreeing(supporting.chain([&best]));

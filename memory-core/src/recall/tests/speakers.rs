@@ -23,6 +23,12 @@ fn who_is_meant_by_he_was_named_before() {
 }
 
 #[test]
+fn who_is_greeted_is_not_who_acts() {
+    let rows: &[Row] = &[("17T09:00:00", 0, Kind::Text, Some("Rolf"), "Morning, Oda! I mended the lantern.")];
+    assert_eq!(home(rows).with_meaning().misses(&[("Who mended the lantern?", "Rolf")]), NONE);
+}
+
+#[test]
 fn a_denial_a_plan_or_a_deed_without_somebody_is_no_yes() {
     let rows: &[Row] = &[
         ("17T08:00:00", 0, Kind::Text, Some("Tove"), "I do not like rye bread."),
