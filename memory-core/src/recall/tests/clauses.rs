@@ -47,10 +47,11 @@ fn a_place_in_another_clause_is_no_answer() {
 }
 
 #[test]
-fn two_things_are_placed_with_one_verb() {
+fn two_things_are_placed_with_one_verb_but_an_apposition_is_no_second_thing() {
     let rows: &[Row] = &[
         ("18T09:00:00", 0, Kind::Text, Some("Tove"), "The rake is in the shed, the hose under the stairs."),
         ("18T10:00:00", 0, Kind::Text, Some("Ivo"), "I put the whistle on the shelf and the compass in the drawer."),
+        ("18T11:00:00", 0, Kind::Text, Some("Oda"), "Rolf went to Vik, a small village in the north."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
@@ -58,6 +59,7 @@ fn two_things_are_placed_with_one_verb() {
         ("Where is the hose?", "Under the stairs"),
         ("Where is the whistle?", "On the shelf"),
         ("Where is the compass?", "In the drawer"),
+        ("Where did Rolf go?", "north"),
     ]);
     assert_eq!(misses, NONE);
 }

@@ -21,24 +21,35 @@ fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
 }
 
 /// Returns the clause that places a second thing with the verb of the clause before: the place follows the thing, and
-/// nothing follows the place. Without an object, the subject was placed; otherwise the object.
+/// nothing follows the place. Without an object, the subject was placed; otherwise the object. Both things are definite,
+/// or neither is: in "she went to Vik, a village in the north" the village is no second thing.
 fn continued_placement(clause: &Clause, noun: &NounPhrase, rest: &[SyntaxPhrase]) -> Option<Clause> {
     let is_placed = |adjunct: &Adjunct| is_one_of(&adjunct.preposition, PLACE_PREPOSITIONS);
     let verb = clause.verb.as_ref().filter(|_| clause.adjuncts.last().is_some_and(is_placed))?;
-    let is_thing =
-        noun.kind != NounKind::Pronoun && noun.head != "one" && (noun.determiner.is_some() || noun.owner.is_some());
+    let subject = clause.subject.clone()?;
     let (SyntaxPhrase::Adjunct(place), behind) = rest.split_first()? else { return None };
     let ends = matches!(behind.first(), None | Some(SyntaxPhrase::Comma | SyntaxPhrase::Link(_)));
-    if !is_thing || !is_placed(place) || !ends {
+    let is_like = is_thing(noun) && definiteness(noun) == definiteness(clause.objects.last().unwrap_or(&subject));
+    if !is_like || !is_placed(place) || !ends {
         return None;
     }
-    let subject = clause.subject.clone()?;
     let range = noun.range.clone();
     let next = Clause { verb: Some(verb.clone()), range, ..Clause::default() };
     Some(match clause.objects.is_empty() {
         true => Clause { subject: Some(noun.clone()), ..next },
         false => Clause { subject: Some(subject), inherited: true, objects: vec![noun.clone()], ..next },
     })
+}
+
+/// Returns whether a noun phrase names a thing by itself, and not as "the one behind the door" does.
+fn is_thing(noun: &NounPhrase) -> bool {
+    noun.kind != NounKind::Pronoun && noun.head != "one" && (noun.determiner.is_some() || noun.owner.is_some())
+}
+
+/// Returns whether a noun phrase is about a certain thing. `None` if it is a pronoun.
+fn definiteness(noun: &NounPhrase) -> Option<bool> {
+    let indefinite = noun.owner.is_none() && matches!(noun.determiner.as_deref(), Some("a" | "an" | "some"));
+    (noun.kind != NounKind::Pronoun).then_some(!indefinite)
 }
 
 /// Builds clauses from phrases.
