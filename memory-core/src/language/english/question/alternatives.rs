@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ParsedQuestion;
+use super::{Occurrence, ParsedQuestion};
 use crate::language::english::tag::{Tag, Word};
 
 /// Returns whether a question asks for one of its options: "which of these", "which of the following", "which one".
@@ -33,6 +33,17 @@ pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
                 words[of + 1].range.start..words[and - 1].range.end,
                 words[and + 1].range.start..words[comma - 1].range.end,
             ];
+        }
+        // "The knife and the fork were both washed. Which was first?"
+        let which = asked.clause.asking.as_ref().is_some_and(|asking| asking.word == "which");
+        if which && let Some(before) = asked.sentences.iter().rev().find(|one| one.range.end <= asked.main.start) {
+            let inside =
+                |at: &usize| words[*at].range.start >= before.range.start && words[*at].range.end <= before.range.end;
+            let start = (0..words.len()).find(inside);
+            let verb = (0..words.len()).filter(inside).find(|at| matches!(words[*at].tag, Tag::Verb | Tag::Auxiliary));
+            if let (Some(start), Some(verb)) = (start, verb) {
+                return split_list(words, start, verb);
+            }
         }
         // "The apple, the cat and the robot: which of them …"
         if let Some(colon) = (0..words.len()).find(|at| text(*at) == ":")
@@ -91,6 +102,16 @@ pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     let relative =
         (or + 1..end.min(words.len())).find(|at| matches!(words[*at].text.as_str(), "who" | "that" | "which"));
     let end = relative.unwrap_or(end);
+    // "Was the cup moved first or the plate?": the first one is the subject.
+    let is_noun = |range: Range<usize>| words[range].iter().any(|word| matches!(word.tag, Tag::Noun | Tag::Name));
+    if let Some(subject) =
+        asked.clause.subject.as_ref().filter(|subject| asked.clause.inverted && !subject.is_pronoun())
+        && subject.range.end < words[or].range.start
+        && !is_noun(start..or)
+        && is_noun(or + 1..end.min(words.len()))
+    {
+        return vec![subject.range.clone(), words[or + 1].range.start..words[end.min(words.len()) - 1].range.end];
+    }
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
     split_list(words, start, end)
 }
@@ -109,6 +130,26 @@ fn split_list(words: &[Word], start: usize, end: usize) -> Vec<Range<usize>> {
         }
     }
     if found.len() < 2 { Vec::new() } else { found }
+}
+
+/// Returns the two things of "did she peel the one before the other or the other before the one?", and which of them is
+/// asked for.
+pub(super) fn mutual_order(words: &[Word]) -> Option<([Range<usize>; 2], Occurrence)> {
+    let or = words.iter().position(|word| word.has_text("or"))?;
+    let order = |at: &usize| matches!(words[*at].text.as_str(), "before" | "after");
+    let first = (0..or).rev().find(order)?;
+    let second = (or..words.len()).find(order)?;
+    let (other, again) = (&words[first + 1..or], &words[or + 1..second]);
+    let same = |a: &[Word], b: &[Word]| a.iter().map(|word| &word.text).eq(b.iter().map(|word| &word.text));
+    if other.is_empty() || !same(other, again) || words[first].text != words[second].text {
+        return None;
+    }
+    // The one stands right before the first "before", and behind the second.
+    let longest = first.min(words.len() - second - 1);
+    let width = (1..=longest).rev().find(|width| same(&words[first - width..first], &words[second + 1..][..*width]))?;
+    let range = |words: &[Word]| Some(words.first()?.range.start..words.last()?.range.end);
+    let asked = if words[first].has_text("before") { Occurrence::First } else { Occurrence::Last };
+    Some(([range(&words[first - width..first])?, range(other)?], asked))
 }
 
 pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {

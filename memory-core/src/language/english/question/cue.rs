@@ -37,6 +37,10 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),
+            // "What followed the speech?", and not "who followed the dog?".
+            ("followed" | "preceded", ..) if follows_in_time(&words[inside[0]..at]) => {
+                (if text(at) == "followed" { Order::After } else { Order::Before }, 1)
+            }
             ("ahead", "of", _) | ("prior", "to", _) => (Order::Before, 2),
             _ => continue,
         };
@@ -88,9 +92,27 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             before,
             "right" | "directly" | "immediately" | "just" | "shortly" | "straight" | "soon" | "next" | "step" | "stop"
         ) || inside.iter().any(|place| matches!(text(*place), "next" | "directly" | "immediately"));
+        // "When she had left": what had happened was over.
+        let order = if text(at) == "when" && is_past_perfect(&words[from..end]) { Order::After } else { order };
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// Returns whether the words before "followed" ask for a thing that came next, and no other verb stands there.
+fn follows_in_time(before: &[Word]) -> bool {
+    let asks = |word: &Word| matches!(word.text.as_str(), "what" | "which");
+    before.iter().any(asks) && !before.iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal))
+}
+
+/// Returns whether a clause tells what had happened before: "she had just left".
+fn is_past_perfect(clause: &[Word]) -> bool {
+    clause.iter().enumerate().any(|(at, word)| {
+        let mut behind = clause[at + 1..].iter().skip_while(|next| matches!(next.tag, Tag::Adverb | Tag::Not));
+        matches!(word.text.as_str(), "had" | "'d")
+            && word.tag == Tag::Auxiliary
+            && behind.next().is_some_and(|next| next.tag == Tag::Verb || next.has_text("been"))
+    })
 }
 
 /// Returns whether words after "with" describe a simultaneous event: "with bells in the background", "with the radio

@@ -95,7 +95,7 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
     if asks_change(asked, &words) {
         return AnswerKind::Change;
     }
-    let Some(asking) = asked.clause.asking.clone() else { return kind_without_question_word(asked) };
+    let Some(asking) = asked.clause.asking.clone() else { return kind_without_question_word(asked, &words) };
     // "What does he do for a living?" asks what he is.
     if asking.word == "what" && words.has(&["for", "a", "living"]) {
         return AnswerKind::Thing;
@@ -167,8 +167,16 @@ fn asks_change(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
     changes && asks
 }
 
+/// Returns whether a question is no more than one time among several, and what happened then: "the last time she came?".
+fn begins_with_time(words: &QuestionWords) -> bool {
+    let article = usize::from(words.at(0) == "the");
+    matches!(words.at(article), "last" | "first" | "latest")
+        && words.at(article + 1) == "time"
+        && !words.at(article + 2).is_empty()
+}
+
 /// Returns the kind of answer to a request, to a question that begins with a verb, or to a mere statement.
-fn kind_without_question_word(asked: &mut ParsedQuestion) -> AnswerKind {
+fn kind_without_question_word(asked: &mut ParsedQuestion, words: &QuestionWords) -> AnswerKind {
     let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
     if let Some(first) = first
         && is_request_verb(&first.text)
@@ -182,6 +190,10 @@ fn kind_without_question_word(asked: &mut ParsedQuestion) -> AnswerKind {
             _ if first.has_text("describe") => AnswerKind::Description,
             _ => AnswerKind::Thing,
         };
+    }
+    // "The last time that it rained?"
+    if begins_with_time(words) {
+        return AnswerKind::Time;
     }
     let begins_with_verb = first.is_some_and(|word| {
         [BE_FORMS, HAVE_FORMS, MODALS].iter().any(|forms| is_one_of(&word.text, forms)) || word.lemma == "do"

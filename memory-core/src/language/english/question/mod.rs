@@ -5,14 +5,16 @@ mod asides;
 mod cue;
 mod ellipsis;
 mod kind;
+mod rewording;
 
 use std::ops::Range;
 
-use self::alternatives::{asks_among_options, find_alternatives, quotations};
+use self::alternatives::{asks_among_options, find_alternatives, mutual_order, quotations};
 use self::asides::{asks_whether, without_asides};
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
+use self::rewording::{count_deed, reworded};
 use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
 use super::tag::{Tag, Word};
@@ -133,11 +135,13 @@ pub(crate) struct ParsedQuestion {
 pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuestion {
     let plain = without_asides(text);
     let plain = plain.as_deref().unwrap_or(text);
-    let as_why = replace_how_come(plain);
-    let (words, sentences) = parse(as_why.as_deref().unwrap_or(plain), times);
+    let plainer = reworded(plain);
+    let (words, sentences) = parse(plainer.as_deref().unwrap_or(plain), times);
     let place = asking_sentence(&sentences, &words);
     let sentence = sentences.get(place).cloned().unwrap_or_default();
+    let mutual = mutual_order(&words);
     let mut cue = take_cue(&words, &sentence).or_else(|| preceding_statement(&words, &sentences, place));
+    cue = cue.filter(|_| mutual.is_none());
     let mut clause = asking_clause(&sentence, cue.as_ref());
     // "Can you tell me whether the stove is on?" asks what "is the stove on?" does.
     clause.inverted |= clause.asking.is_none() && asks_whether(text);
@@ -145,6 +149,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     clause.objects.retain(|noun| !is_recurring(noun));
     let mut main = sentence.range.clone();
     split_predicate(&mut clause);
+    count_deed(&mut clause);
     if let Some((whole, start)) = complete_from_previous(&clause, &sentences, place) {
         clause = whole;
         main.start = start;
@@ -202,6 +207,10 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     asked.scale = find_comparison(&asked.words, &asked.main);
     asked.among_options = asks_among_options(&asked);
     asked.alternatives = find_alternatives(&asked);
+    if let Some((alternatives, order)) = mutual {
+        asked.alternatives = alternatives.into();
+        asked.occurrence = Some(order);
+    }
     asked.ask = answer_kind(&mut asked);
     asked
 }
@@ -237,13 +246,6 @@ fn antecedent_of_which_one(sentences: &[Sentence], clause: &Clause, class: &Noun
         .filter(|noun| noun.kind == NounKind::Common && !noun.is_pronoun())
         .max_by_key(|noun| noun.range.start)
         .cloned()
-}
-
-/// Replaces "how come" by "why", without changing the length of the text.
-fn replace_how_come(text: &str) -> Option<String> {
-    const HOW_COME: &str = "how come ";
-    let at = text.to_ascii_lowercase().find(HOW_COME).filter(|at| text[..*at].trim().is_empty())?;
-    Some(format!("{}why      {}", &text[..at], &text[at + HOW_COME.len()..]))
 }
 
 /// Returns whether a phrase names a frequency: "every morning".

@@ -187,6 +187,18 @@ impl Chunker<'_> {
                 }
                 Tag::Adverb if matches!(self.tag(self.at + 1), Some(Tag::Verb | Tag::Auxiliary)) && self.at > start => {
                 }
+                // "It got moved" is passive.
+                Tag::Verb
+                    if word.lemma == "get"
+                        && self
+                            .words
+                            .get(self.at + 1)
+                            .is_some_and(|next| next.tag == Tag::Verb && next.is_past_form()) =>
+                {
+                    group.past |= word.is_past_form();
+                    last_auxiliary = Some("be");
+                    bare = false;
+                }
                 Tag::Verb => {
                     group.auxiliary_only = false;
                     group.lemma = word.lemma.clone();
@@ -288,7 +300,10 @@ impl Chunker<'_> {
                 return Some(pronoun(word));
             }
             // "both", "all three", "some": a determiner alone stands for what was named.
-            if first > start && self.words[start].tag == Tag::Determiner {
+            if first > start
+                && self.words[start].tag == Tag::Determiner
+                && !matches!(self.words[start].text.as_str(), "the" | "a" | "an")
+            {
                 let word = &self.words[start];
                 self.at = first;
                 return Some(NounPhrase { range: word.range.start..self.words[first - 1].range.end, ..pronoun(word) });

@@ -51,7 +51,13 @@ impl Tagger<'_> {
         if share.is_unknown() {
             return match token.text.as_str() {
                 text if text.ends_with("ly") && text.len() > 4 => Tag::Adverb,
-                text if text.ends_with("ing") && text.len() > 5 => Tag::Verb,
+                // "The glueing clamp": what it is for.
+                text if text.ends_with("ing") && text.len() > 5 => {
+                    let describes = self.previous_word().is_some_and(|before| {
+                        matches!(before.tag, Tag::Determiner | Tag::Owner | Tag::Possessive | Tag::Adjective)
+                    });
+                    if describes && self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Verb }
+                }
                 text if text.ends_with("ed") && text.len() > 4 && !self.has_verb => Tag::Verb,
                 _ => Tag::Noun,
             };
