@@ -74,7 +74,7 @@ impl Candidate {
         reason: String,
     ) -> Self {
         let signals = Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known };
-        Self { layer, text, value, evidence, signals, confidence: 0.0, reason }
+        Self { layer, text, value, evidence, signals, confidence: 0.0, computed: true, reason }
     }
 }
 
@@ -90,6 +90,8 @@ pub(super) struct Candidate {
     pub signals: Signals,
     /// Probability that the answer is right, once calibrated.
     pub confidence: f32,
+    /// Whether it was computed from several events, by their order or their number: no single event says it.
+    pub computed: bool,
     /// Why it was proposed, in a few words.
     pub reason: String,
 }

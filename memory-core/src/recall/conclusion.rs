@@ -19,6 +19,8 @@ pub(super) struct RecallConclusion {
     pub route: Route,
     pub reason: String,
     pub evidence: Vec<RetrievedEvent>,
+    /// Whether the answer was computed from several events, in the order of `evidence`.
+    pub computed: bool,
     /// The probability of every option that it is right; empty without options.
     pub by_option: Vec<f32>,
 }
@@ -60,6 +62,7 @@ pub(super) fn conclude_open_question(
                 route: route_of(best.layer),
                 reason: best.reason,
                 evidence,
+                computed: best.computed,
                 by_option: Vec::new(),
             }
         }
@@ -70,6 +73,7 @@ pub(super) fn conclude_open_question(
             route: Route::None,
             reason,
             evidence: pool::merge(nearest, gathered.found.clone()),
+            computed: false,
             by_option: Vec::new(),
         },
     }
@@ -99,6 +103,7 @@ pub(super) fn conclude_options(
             route: Route::None,
             reason,
             evidence: gathered.found.clone(),
+            computed: false,
             by_option: Vec::new(),
         });
     };
@@ -142,6 +147,7 @@ pub(super) fn conclude_options(
             route: Route::None,
             reason,
             evidence,
+            computed: false,
             by_option,
         });
     }
@@ -152,6 +158,7 @@ pub(super) fn conclude_options(
         route: route_of(layer),
         reason,
         evidence,
+        computed: false,
         by_option,
     })
 }

@@ -299,6 +299,7 @@ fn quotation_candidate(found: &RetrievedEvent, question: &Question<'_>) -> Candi
         evidence: vec![found.clone()],
         confidence: calibration::candidate_confidence(Layer::Episodes, &signals, None),
         signals,
+        computed: false,
         reason: String::new(),
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use super::answerers::rank::{asks_about_asking, refers_to_asked_future};
+use super::conclusion::RecallConclusion;
 use super::corrections::CorrectedStatement;
 use super::extraction::ReadEvents;
 use super::pool::RetrievedEvent;
@@ -26,18 +27,18 @@ const READ_WEIGHT: f32 = 2.0;
 /// Minimum number of evidence items in the answer for its event to rank second.
 const MIN_EVIDENCE_FOR_SECOND_RANK: usize = 2;
 
-/// Returns the evidence of an answer by `route` in display order. The event that the answer was taken from is first in
+/// Returns the evidence of a conclusion in display order. The event that the answer was taken from is first in
 /// `evidence`.
 pub(super) fn order_evidence(
     question: &Question<'_>,
+    conclusion: &RecallConclusion,
     evidence: Vec<RetrievedEvent>,
     gathered: &RetrievedEvents,
     taken_back: &[CorrectedStatement],
-    route: Route,
     read: Option<&ReadEvents>,
     limit: usize,
 ) -> Vec<RetrievedEvent> {
-    let answered = match route {
+    let answered = match conclusion.route {
         Route::Detailed | Route::CrossModal => true,
         Route::None => false,
         // A procedure, a fact or a summary has its own evidence.
@@ -60,7 +61,8 @@ pub(super) fn order_evidence(
     let own = answered.then(|| first.id());
     let stays = limit < MIN_EVIDENCE_FOR_SECOND_RANK
         || !taken_back.is_empty()
-        || asks_superlative(question)
+        // Only the answerer knows the order of what it compared.
+        || conclusion.computed
         || is_superseded(question, best, first)
         || refers_to_asked_future(question, &first.reading) > refers_to_asked_future(question, &best.reading);
     let mut before = 0.0_f32;
@@ -79,11 +81,6 @@ pub(super) fn order_evidence(
         shown[last..=place].rotate_right(1);
     }
     shown
-}
-
-/// Returns whether a question asks for the most or the least of several. Only the comparing answerer knows that order.
-fn asks_superlative(question: &Question<'_>) -> bool {
-    question.asked.scale.as_ref().is_some_and(|scale| !scale.comparative)
 }
 
 /// Returns whether a question asks for a state, and the second event is later than the first. The latest statement

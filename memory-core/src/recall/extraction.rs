@@ -21,14 +21,12 @@ use crate::index::SearchQuery;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::{Tense, say_moment};
-use crate::ports::{AnswerExtractor, AnswerForm, Extraction, Passage};
+use crate::ports::{AnswerForm, Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp, index};
 
-/// Maximum number of the most relevant events that are read at once.
+/// Maximum number of the most relevant events that are read.
 const MAX_FOUND_PASSAGES: usize = 16;
-/// Minimum probability that any of the events that were read first answers. Below it, the next ones are read too.
-const MIN_ANSWERABLE_BY_FIRST: f32 = 0.5;
 /// Maximum number of events of other candidates that are read as well.
 const MAX_CANDIDATE_PASSAGES: usize = 4;
 /// Time within which the event before a passage belongs to it.
@@ -64,8 +62,8 @@ struct ReadEvent {
 /// What reading says of a candidate, each number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct ReadSupport {
-    /// Whether the event of the candidate is told in sentences: speech, or the description of a scene. The texts of
-    /// other kinds are names and short forms, which the reader has not learned from.
+    /// Whether a reader can judge the candidate: its event is told in sentences, and says the answer by itself. The
+    /// reader has not learned from the names and short forms of other events, and knows nothing of their order.
     pub prose: bool,
     /// Probability that the event of the candidate answers the question.
     pub read: f32,
@@ -102,71 +100,42 @@ pub(super) fn read_events(
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
     let wanted = !hurried && query.options.is_empty();
     let Some(extractor) = pool.reader.extractor().filter(|_| wanted) else { return Ok(None) };
-    let (first, next) = events_to_read(gathered, candidates);
-    let Some(mut read) = read_texts(pool, extractor, first, degraded)? else { return Ok(None) };
-    let any_of = |odds: &[f32]| odds.iter().sum::<f32>() / (1.0 + odds.iter().sum::<f32>());
-    let (mut odds, mut superseded) = odds_of(pool.question, &read);
-    if any_of(&odds) < MIN_ANSWERABLE_BY_FIRST
-        && let Some(more) = read_texts(pool, extractor, next, degraded)?
-    {
-        read.extend(more);
-        (odds, superseded) = odds_of(pool.question, &read);
-    }
-    let all = 1.0 + odds.iter().sum::<f32>();
-    let read =
-        read.into_iter().zip(superseded.into_iter().zip(odds)).map(|((found, spoken_from, extraction), of_it)| {
-            let (superseded, odds) = of_it;
-            ReadEvent { found, extraction, spoken_from, superseded, probability: odds / all }
-        });
-    // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
-    let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
-    Ok(Some(ReadEvents { read: read.collect() }))
-}
-
-/// An event, where its own words begin in the text that was read, and what the reader found.
-type ReadText = (RetrievedEvent, usize, Extraction);
-
-/// Reads events. `None` if there are none, or the reader fails.
-fn read_texts(
-    pool: &EventPool<'_>,
-    extractor: &dyn AnswerExtractor,
-    mut events: Vec<RetrievedEvent>,
-    degraded: &mut Vec<String>,
-) -> Result<Option<Vec<ReadText>>, ReadError> {
+    let mut events = events_to_read(gathered, candidates);
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
-    if events.is_empty() {
-        return Ok(None);
-    }
     let mut texts = Vec::with_capacity(events.len());
     for found in &events {
         let event = &found.reading.event;
         texts.push((with_speaker(event), text_before(pool, event)?));
     }
     let passages: Vec<Passage<'_>> = texts.iter().map(|(text, before)| Passage { text, before }).collect();
-    let failure = match extractor.extract(pool.question.text, &passages) {
-        Ok(extractions) if extractions.len() == passages.len() => {
-            let starts =
-                texts.iter().zip(&events).map(|((text, _), found)| text.len() - found.reading.event.text.len());
-            let starts: Vec<usize> = starts.collect();
-            let read = events.into_iter().zip(starts).zip(extractions);
-            return Ok(Some(read.map(|((found, start), extraction)| (found, start, extraction)).collect()));
+    if passages.is_empty() {
+        return Ok(None);
+    }
+    let extractions = match extractor.extract(pool.question.text, &passages) {
+        Ok(extractions) if extractions.len() == passages.len() => extractions,
+        Ok(extractions) => {
+            degraded.push(format!("answer extraction: {} extractions of {} texts", extractions.len(), passages.len()));
+            return Ok(None);
         }
-        Ok(extractions) => format!("{} extractions of {} texts", extractions.len(), passages.len()),
-        Err(error) => error.message,
+        Err(error) => {
+            degraded.push(format!("answer extraction: {}", error.message));
+            return Ok(None);
+        }
     };
-    degraded.push(format!("answer extraction: {failure}"));
-    Ok(None)
-}
-
-/// Returns the odds that each event answers, against that none does, and whether a later one supersedes it.
-fn odds_of(question: &Question<'_>, read: &[ReadText]) -> (Vec<f32>, Vec<bool>) {
-    let begun: Vec<_> = read.iter().map(|(found, _, extraction)| (found.span().start, extraction)).collect();
-    let superseded = superseded(question, &begun);
-    let ranked = begun.iter().zip(&superseded).zip(0_u16..);
-    let odds =
-        ranked.map(|(((_, extraction), superseded), rank)| passage_odds(extraction, rank, *superseded)).collect();
-    (odds, superseded)
+    let starts = events.iter().map(|found| found.span().start);
+    let superseded = superseded(pool.question, &starts.zip(&extractions).collect::<Vec<_>>());
+    let ranked = extractions.iter().zip(&superseded).zip(0_u16..);
+    let odds: Vec<f32> = ranked.map(|((one, superseded), rank)| passage_odds(one, rank, *superseded)).collect();
+    let all = 1.0 + odds.iter().sum::<f32>();
+    let found = events.into_iter().zip(extractions).zip(&texts).zip(superseded.into_iter().zip(odds));
+    let read = found.map(|(((found, extraction), (text, _)), (superseded, odds))| {
+        let spoken_from = text.len() - found.reading.event.text.len();
+        ReadEvent { found, extraction, spoken_from, superseded, probability: odds / all }
+    });
+    // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
+    let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
+    Ok(Some(ReadEvents { read: read.collect() }))
 }
 
 /// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
@@ -196,23 +165,18 @@ fn superseded(question: &Question<'_>, read: &[(Timestamp, &Extraction)]) -> Vec
     read.iter().map(|(start, extraction)| of_state && later(*start, extraction.relevance)).collect()
 }
 
-/// Returns the events that are read first, the most relevant ones and the first ones of the candidates, and those that are
-/// read if none of these answers.
-fn events_to_read(gathered: &RetrievedEvents, candidates: &[Candidate]) -> (Vec<RetrievedEvent>, Vec<RetrievedEvent>) {
+/// Returns the most relevant events, then the first events of the candidates.
+fn events_to_read(gathered: &RetrievedEvents, candidates: &[Candidate]) -> Vec<RetrievedEvent> {
     let mut found: Vec<&RetrievedEvent> = gathered.found.iter().collect();
     found.sort_by(|a, b| (b.relevance + b.placed).total_cmp(&(a.relevance + a.placed)));
-    let (relevant, next) = found.split_at(found.len().min(MAX_FOUND_PASSAGES));
-    let mut first: Vec<RetrievedEvent> = relevant.iter().copied().cloned().collect();
-    for of_candidate in
-        candidates.iter().filter_map(|candidate| candidate.evidence.first()).take(MAX_CANDIDATE_PASSAGES)
-    {
-        if first.iter().all(|known| known.id() != of_candidate.id()) {
-            first.push(of_candidate.clone());
+    let mut events: Vec<RetrievedEvent> = found.into_iter().take(MAX_FOUND_PASSAGES).cloned().collect();
+    let firsts = candidates.iter().filter_map(|candidate| candidate.evidence.first());
+    for first in firsts.take(MAX_CANDIDATE_PASSAGES) {
+        if events.iter().all(|known| known.id() != first.id()) {
+            events.push(first.clone());
         }
     }
-    let next = next.iter().filter(|found| first.iter().all(|known| known.id() != found.id()));
-    let next = next.take(MAX_FOUND_PASSAGES).copied().cloned().collect();
-    (first, next)
+    events
 }
 
 /// Returns the text of an event. Speech begins with its speaker.
@@ -245,7 +209,8 @@ impl ReadEvents {
     /// Returns what reading says of a candidate.
     pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
         let first = candidate.evidence.first();
-        let prose = first.is_some_and(|first| matches!(first.reading.event.kind, Kind::Text | Kind::Caption));
+        let prose = !candidate.computed
+            && first.is_some_and(|first| matches!(first.reading.event.kind, Kind::Text | Kind::Caption));
         let answerable = self.read.iter().map(|read| read.probability).sum();
         let own = first.and_then(|first| self.read.iter().find(|read| read.found.id() == first.id()));
         let Some(own) = own else {
@@ -329,6 +294,7 @@ impl ReadEvents {
             evidence: vec![read.found.clone()],
             signals,
             confidence: 0.0,
+            computed: false,
             reason: "words that answer the question".to_owned(),
         }
     }

@@ -145,7 +145,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         passages = deliberation::passages(&pool, &gathered)?;
     }
     let first_layer = candidates.first().map(|best| best.layer);
-    let conclusion = if query.options.is_empty() {
+    let mut conclusion = if query.options.is_empty() {
         conclude_open_question(&question, candidates, &gathered, intent, read.as_ref(), &mut trace)
     } else {
         conclude_options(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
@@ -164,17 +164,12 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         _ => None,
     };
     // The evidence of an option is what it was compared with.
+    let found = std::mem::take(&mut conclusion.evidence);
     let evidence = match query.options.is_empty() {
-        true => evidence::order_evidence(
-            &question,
-            conclusion.evidence,
-            &gathered,
-            &pool.taken_back,
-            conclusion.route,
-            read.as_ref(),
-            limit,
-        ),
-        false => conclusion.evidence,
+        true => {
+            evidence::order_evidence(&question, &conclusion, found, &gathered, &pool.taken_back, read.as_ref(), limit)
+        }
+        false => found,
     };
     let mut evidence = corrections::order_corrections_first(evidence, &pool.taken_back);
     evidence.truncate(limit);

@@ -129,6 +129,7 @@ pub(in crate::recall) fn answer(
         signals,
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: "an amount that was told".into(),
     }))
 }
@@ -277,6 +278,7 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
         signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
         evidence: vec![found],
         confidence: 0.0,
+        computed: false,
         reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun),
     }))
 }

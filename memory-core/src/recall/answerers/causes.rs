@@ -169,6 +169,7 @@ fn cause_candidate(
         },
         evidence: vec![cause.clone(), trouble.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "what was found out afterwards".into(),
     }
 }

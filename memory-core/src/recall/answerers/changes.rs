@@ -41,6 +41,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>, found: &[RetrievedEvent]) 
         },
         evidence: near.into_iter().cloned().collect(),
         confidence: 0.0,
+        computed: false,
         reason: "what was told last of it".into(),
     })
 }
@@ -68,6 +69,7 @@ fn correction_candidate(question: &Question<'_>, pair: &CorrectedStatement) -> C
         },
         evidence: vec![pair.later.clone(), pair.earlier.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "what was told since takes back what was told before".into(),
     }
 }

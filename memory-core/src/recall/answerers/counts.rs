@@ -93,6 +93,7 @@ pub(in crate::recall) fn answer(
         },
         evidence: order_told_by_relevance(events),
         confidence: 0.0,
+        computed: true,
         reason: format!("{count} separate events"),
     }))
 }
@@ -131,6 +132,7 @@ fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Ca
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "as many as were told".into(),
     })
 }
@@ -157,6 +159,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "as often as was told".into(),
     })
 }

@@ -124,6 +124,7 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: if fits >= 1.0 {
             "the part of the event that was asked for".into()
         } else {

@@ -78,6 +78,7 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: format!("a fact that was learnt, told {}", say_moment(told, &question.now)),
     }))
 }

@@ -17,6 +17,7 @@ pub(super) mod inventory;
 pub(super) mod kinship;
 pub(super) mod numbers;
 pub(super) mod order;
+mod ordinal;
 pub(super) mod parts;
 pub(super) mod places;
 pub(super) mod poses;
@@ -239,7 +240,7 @@ fn answer_of_its_kind(
         None => reasons::answer(pool, found)?,
     };
     let next = if nothing_known { adjacent_deeds::answer(pool, gathered)? } else { None };
-    match signal_faults::answer(pool)?.or(caused).or(next).or(specific).or(of_class) {
+    match signal_faults::answer(pool)?.or(ordinal::answer(pool)?).or(caused).or(next).or(specific).or(of_class) {
         Some(specific) => Ok(Some(specific)),
         None => replies::answer(pool, found),
     }

@@ -58,6 +58,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str
             },
             evidence,
             confidence: 0.0,
+            computed: false,
             reason: reason.into(),
         }
     };

@@ -236,9 +236,10 @@ fn time_ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::o
     inside.map(|phrase| phrase.range.start - from..phrase.range.end - from).collect()
 }
 
-/// Returns the verb of the question.
+/// Returns the verb of the question, or that of the cue if the question only asks what came next.
 fn asked_verb(question: &Question<'_>) -> Option<String> {
-    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
+    let only_happens = |lemma: &str| matches!(lemma, "come" | "follow" | "happen");
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && !only_happens(&verb.lemma));
     verb.map(|verb| verb.lemma.clone()).or_else(|| {
         let cue = question.asked.cue.as_ref()?;
         let inside = question
@@ -403,6 +404,7 @@ fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
         },
         evidence: evidence.clone(),
         confidence: 0.0,
+        computed: false,
         reason: "by the number of separate times".into(),
     }))
 }

@@ -113,6 +113,7 @@ pub(in crate::recall) fn answer(
         evidence,
         signals,
         confidence: 0.0,
+        computed: false,
         reason: if reports.len() == 1 {
             "the only place told of it".into()
         } else {

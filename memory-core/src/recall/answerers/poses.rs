@@ -248,6 +248,7 @@ fn latest_location(
         },
         evidence: merge(evidence, Vec::new()),
         confidence: 0.0,
+        computed: false,
         reason,
     }))
 }

@@ -32,6 +32,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>, limit: usize) -> Result<Op
         signals,
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: format!("what is known of how it is done: {}", said.trace),
     };
     Ok(Some((candidate, said.intent)))

@@ -384,5 +384,14 @@ fn candidate(
     // The words of degree are in no reading, but they are known.
     let known = question.content.known_share().max(score);
     let signals = Signals { coverage: score, cosine: 0.5, margin: 1.0, fits: 1.0, thing: score, known };
-    Ok(Some(Candidate { layer: Layer::Episodes, text, value, signals, evidence, confidence: 0.0, reason }))
+    Ok(Some(Candidate {
+        layer: Layer::Episodes,
+        text,
+        value,
+        signals,
+        evidence,
+        confidence: 0.0,
+        computed: true,
+        reason,
+    }))
 }

@@ -92,6 +92,7 @@ pub(in crate::recall) fn answer(
         },
         evidence: vec![reason.clone(), event.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "what was said beside it".into(),
     }))
 }

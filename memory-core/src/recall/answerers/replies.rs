@@ -114,6 +114,7 @@ fn reply_candidate(question: &Question<'_>, asked: &RetrievedEvent, reply: Retri
         },
         evidence: vec![reply, asked.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "what was replied when somebody asked the same".into(),
     })
 }

@@ -135,6 +135,7 @@ fn untold(question: &Question<'_>, evidence: Vec<RetrievedEvent>) -> Candidate {
         evidence,
         signals,
         confidence: 0.0,
+        computed: false,
         reason: "what is asked about was not told".into(),
     }
 }
@@ -194,6 +195,7 @@ fn candidate_of_times(
         },
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: "the time of what happened".into(),
     }
 }

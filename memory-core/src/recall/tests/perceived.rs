@@ -73,3 +73,31 @@ fn of_things_that_never_came_the_others_are_compared() {
     let answer = home.choose("The ladder, the tractor, the wheelbarrow: which of them came first?", &options);
     assert_eq!(answer.choice, Some(2), "{answer:?}");
 }
+
+#[test]
+fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 0, Kind::Text, Some("Piotr"), "Mind the step."),
+        ("20T08:01:00", 5, Kind::Caption, None, "A woman in a blue coat stacks crates."),
+        ("20T08:02:00", 2, Kind::Sound, None, "A bell rings."),
+        ("20T08:03:00", 5, Kind::Caption, None, "A heron stands on the roof."),
+        ("20T08:04:00", 5, Kind::Caption, None, "A boy chases a hen over the meadow."),
+        ("20T08:04:30", 5, Kind::Object, None, "kite; letter: from a lawyer"),
+        ("20T08:05:00", 2, Kind::Sound, None, "Rain drums on glass."),
+        ("20T08:06:00", 0, Kind::Text, Some("Oda"), "We close now."),
+        ("20T08:07:00", 0, Kind::Text, Some("Piotr"), "I wish you a good night."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Who spoke last?", "Piotr"),
+        ("What did Piotr say first?", "Mind the step"),
+        ("What was the last thing that Oda said?", "We close now"),
+        ("What was the first animal that you saw?", "heron"),
+        ("What was the last animal you saw?", "hen"),
+        ("Who was the last person you saw?", "boy"),
+        ("What was the last sound you heard?", "Rain"),
+    ]);
+    assert_eq!(misses, NONE);
+    let swept = home.ask("Who was the last person to sweep the yard?");
+    assert!(!swept.reason.contains("of its kind"), "nobody swept: {}", swept.reason);
+}

@@ -11,7 +11,16 @@ use crate::{Ablation, Intent, Query, TraceStep};
 fn candidate(layer: Layer, text: &str, value: CandidateValue, confidence: f32) -> Candidate {
     let signals = Signals { fits: 1.0, ..Signals::default() };
     let evidence = Vec::new();
-    Candidate { layer, text: text.into(), value, evidence, signals, confidence, reason: "it was told".into() }
+    Candidate {
+        layer,
+        text: text.into(),
+        value,
+        evidence,
+        signals,
+        confidence,
+        computed: false,
+        reason: "it was told".into(),
+    }
 }
 
 fn text(layer: Layer, text: &str, confidence: f32) -> Candidate {

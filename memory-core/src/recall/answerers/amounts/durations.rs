@@ -45,6 +45,7 @@ pub(super) fn told_duration(question: &Question<'_>, pooled: &[RetrievedEvent]) 
         signals: amount_signals(question, found, pooled),
         evidence: vec![found.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "as long as was told of it".into(),
     })
 }
@@ -113,6 +114,7 @@ pub(in crate::recall::answerers) fn answer_duration(
         signals: amount_signals(question, found, pooled),
         evidence: vec![(**found).clone()],
         confidence: 0.0,
+        computed: false,
         reason: "from its begin to its end".into(),
     }))
 }

@@ -82,6 +82,7 @@ pub(super) fn first_planned_time(
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "the time that was planned at first".into(),
     }))
 }
@@ -131,6 +132,7 @@ pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) ->
         },
         evidence: vec![found.clone()],
         confidence: 0.0,
+        computed: false,
         reason: "the time from which it was moved".into(),
     })
 }
@@ -304,6 +306,7 @@ pub(in crate::recall::answerers) fn told_future_time(
         },
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: "what was told last of that time".into(),
     }))
 }

@@ -155,6 +155,7 @@ fn verdict_candidate(
         },
         evidence,
         confidence: 0.0,
+        computed: false,
         reason: reason.into(),
     }
 }

@@ -1,0 +1,190 @@
+//! Answers with the first or the last of a kind: "who spoke last?", "what was the first animal that you saw?".
+
+use super::parts::answer_parts;
+use super::places::capitalised;
+use super::quote::quotation;
+use crate::language::english::closed::SPEECH_VERBS;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::question::{AnswerKind, Occurrence};
+use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::tag::{Tag, Word};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::content::ContentItem;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::Question;
+use crate::recall::reading::{ParsedEvent, is_person};
+use crate::{Kind, ReadError};
+
+/// Numbers of events that are looked through in turn.
+const SEARCHED_EVENTS: [usize; 2] = [32, 600];
+/// Kinds of events that tell what was seen.
+const SEEN_KINDS: &[Kind] = &[Kind::Caption, Kind::Object, Kind::Entity, Kind::Action, Kind::State];
+/// Nouns for whatever was said, heard or seen.
+const GENERAL_NOUNS: &[&str] = &["thing", "word", "sentence", "statement"];
+
+/// The kind of which the first or the last is asked for.
+enum OrderedKind {
+    /// Speech, of one speaker if there is a name.
+    Speech(Option<String>),
+    /// Sounds that are no speech.
+    Sound,
+    /// Things of a class that were seen; anything without one.
+    Seen(Option<String>),
+}
+
+/// Answers with the first or the last of a kind, if the question says nothing else of it.
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let latest = match question.asked.occurrence {
+        Some(Occurrence::First) => false,
+        Some(Occurrence::Last) => true,
+        _ => return Ok(None),
+    };
+    if question.asked.cue.is_some() || question.asked.alternatives.len() > 1 || question.asked.habitual {
+        return Ok(None);
+    }
+    let Some(kind) = ordered_kind(pool) else { return Ok(None) };
+    let kinds = match &kind {
+        OrderedKind::Speech(_) => vec![Kind::Text],
+        OrderedKind::Sound => vec![Kind::Sound],
+        OrderedKind::Seen(_) => SEEN_KINDS.to_vec(),
+    };
+    for limit in SEARCHED_EVENTS {
+        let kinds = kinds.clone();
+        let mut events = pool.events_in_time_order(question.bound(), None, kinds, latest, limit, &question.content)?;
+        events.sort_by_key(|found| (found.span().start, found.id()));
+        if latest {
+            events.reverse();
+        }
+        let Some(found) = events.into_iter().find(|found| kind.has(&found.reading)) else { continue };
+        let Some(text) = kind.answer_in(question, &found) else { return Ok(None) };
+        return Ok(Some(Candidate::computed(
+            Layer::Episodes,
+            capitalised(&text),
+            CandidateValue::Text(text),
+            vec![found],
+            question.content.known_share(),
+            format!("the {} of its kind", if latest { "last" } else { "first" }),
+        )));
+    }
+    Ok(None)
+}
+
+/// Returns the kind of which the first or last is asked for. `None` if the question says more than the kind.
+fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
+    let question = pool.question;
+    let asked = &question.asked;
+    let is_order = |word: &str| matches!(word, "first" | "last" | "latest" | "earliest");
+    let open =
+        matches!(question.ask(), AnswerKind::Thing | AnswerKind::Person | AnswerKind::Description | AnswerKind::Action);
+    let class =
+        asked.class.as_ref().filter(|class| class.of.is_none() && class.modifiers.iter().all(|word| is_order(word)));
+    if !open || asked.negated || asked.class.is_some() && class.is_none() {
+        return None;
+    }
+    let class = class.map(|class| class.head.as_str()).filter(|class| !GENERAL_NOUNS.contains(class));
+    let inside =
+        asked.words.iter().filter(|word| asked.main.start <= word.range.start && word.range.end <= asked.main.end);
+    let verbs: Vec<&str> =
+        inside.clone().filter(|word| word.tag == Tag::Verb).map(|word| word.lemma.as_str()).collect();
+    let is_speech = |verb: &&str| {
+        SPEECH_VERBS.contains(verb) || lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::CommunicationVerb)
+    };
+    let is_perception = |verb: &&str| {
+        lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::PerceptionVerb)
+            || matches!(*verb, "meet" | "have" | "encounter")
+    };
+    let names: Vec<&Word> = inside.clone().filter(|word| word.tag == Tag::Name).collect();
+    let is_known = |item: &ContentItem| {
+        let of_class = class.is_some_and(|class| item.lemma == class);
+        let of_name = names.iter().any(|name| name.lemma == item.lemma);
+        of_class
+            || of_name
+            || item.light
+            || GENERAL_NOUNS.contains(&item.lemma.as_str())
+            || item.tag == Tag::Verb && (is_speech(&item.lemma.as_str()) || is_perception(&item.lemma.as_str()))
+    };
+    if !question.content.items.iter().all(is_known) {
+        return None;
+    }
+    if verbs.iter().any(is_speech) {
+        // "What did he say last?": who he is, another answerer has to find.
+        let pronoun =
+            asked.clause.subject.as_ref().is_some_and(|subject| {
+                matches!(subject.head.as_str(), "he" | "she" | "they" | "i" | "we" | "you" | "it")
+            });
+        let speaker = match names.as_slice() {
+            [] if pronoun => return None,
+            [] => None,
+            [name] => {
+                Some(pool.entity_name_at(question.part(&(name.range.start..question.text.len())), name.range.len())?)
+            }
+            _ => return None,
+        };
+        return class.is_none_or(|class| class == "person").then_some(OrderedKind::Speech(speaker));
+    }
+    if !names.is_empty() {
+        return None;
+    }
+    let is_sound = |class: &str| class == "sound" || class == "noise";
+    if class.is_some_and(is_sound) || class.is_none() && verbs.contains(&"hear") {
+        return Some(OrderedKind::Sound);
+    }
+    match (class, question.ask()) {
+        (Some(class), _) => Some(OrderedKind::Seen(Some(class.to_owned()))),
+        (None, AnswerKind::Person) if verbs.iter().any(is_perception) => Some(OrderedKind::Seen(Some("person".into()))),
+        (None, AnswerKind::Thing | AnswerKind::Description) if verbs.contains(&"see") => Some(OrderedKind::Seen(None)),
+        _ => None,
+    }
+}
+
+impl OrderedKind {
+    /// Returns whether an event is of the kind.
+    fn has(&self, reading: &ParsedEvent) -> bool {
+        let event = &reading.event;
+        match self {
+            Self::Speech(None) => true,
+            Self::Speech(Some(speaker)) => event.entity.as_ref() == Some(speaker),
+            // Silence and noise that nobody noticed are no event.
+            Self::Sound => !event.attributes.contains_key("signal"),
+            Self::Seen(None) => event.kind == Kind::Caption,
+            Self::Seen(Some(class)) => member(class, reading).is_some(),
+        }
+    }
+
+    /// Returns the answer that an event of the kind gives.
+    fn answer_in(&self, question: &Question<'_>, found: &RetrievedEvent) -> Option<String> {
+        match self {
+            Self::Speech(_) if question.ask() == AnswerKind::Person => found.reading.event.entity.clone(),
+            Self::Seen(Some(class)) => {
+                let seen = found.reading.event.kind != Kind::Object;
+                let part = answer_parts(question, found).into_iter().next().filter(|_| seen);
+                part.or_else(|| member(class, &found.reading))
+            }
+            _ => Some(quotation(found, question)),
+        }
+    }
+}
+
+/// Returns the words for a thing of a class in an event.
+fn member(class: &str, reading: &ParsedEvent) -> Option<String> {
+    let is_one = |noun: &&NounPhrase| {
+        let common = noun.kind == NounKind::Common
+            && (noun.head == class
+                || lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some()
+                    && lexicon::is_kind_of(&noun.head, class));
+        common || class == "person" && noun.kind == NounKind::Name && is_person(noun)
+    };
+    // Of a detected thing only its name counts, and not what it is like: "letter: from a lawyer".
+    let text = &reading.event.text;
+    let is_named = |noun: &&NounPhrase| {
+        reading.event.kind != Kind::Object
+            || text.get(..noun.range.start).is_some_and(|before| before.rfind(':') <= before.rfind(';'))
+    };
+    reading
+        .clauses()
+        .flat_map(|clause| clause.nouns())
+        .filter(is_named)
+        .find(is_one)
+        .map(|noun| reading.phrase_text(noun))
+}
