@@ -80,10 +80,11 @@ fn is_more_detailed(question: &Question<'_>, other: &Candidate, one: &Candidate)
     more && is_direct_answer(other) && in_words(other) && in_words(one) && !quotes_event(other)
 }
 
-/// Returns whether the candidate is the whole text of an event.
+/// Returns whether the candidate is the whole text of an event. What was computed from several is no quotation of one,
+/// though it may list or choose whole texts.
 pub(super) fn quotes_event(candidate: &Candidate) -> bool {
     let whole = |text: &str| candidate.text.contains(text.trim_end_matches('.'));
-    candidate.evidence.first().is_some_and(|found| whole(&found.reading.event.text))
+    !candidate.computed && candidate.evidence.first().is_some_and(|found| whole(&found.reading.event.text))
 }
 
 /// Returns whether `one` is a quotation, and `other` the words of the same event that answer.

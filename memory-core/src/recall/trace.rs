@@ -58,10 +58,11 @@ pub(super) fn candidate_step(candidate: &Candidate, support: ReadSupport) -> Tra
     let ReadSupport { prose, read, read_odds, extracted, undisputed, answerable } = support;
     let detail = format!(
         "{:.2} {}, read: {read:.4}, read_odds: {read_odds:.4}, extracted: {extracted:.4}, undisputed: \
-         {undisputed:.4}, answerable: {answerable:.6}, prose: {} }} {} ({})",
+         {undisputed:.4}, answerable: {answerable:.6}, prose: {}, computed: {} }} {} ({})",
         candidate.confidence,
         signals.trim_end_matches(" }"),
         u8::from(prose),
+        u8::from(candidate.computed),
         candidate.text,
         candidate.reason
     );

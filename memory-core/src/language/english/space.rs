@@ -68,11 +68,11 @@ pub(crate) fn spatial_question(asked: &ParsedQuestion) -> Option<SpatialQuestion
             continue;
         }
         let before = asked.words.iter().rfind(|word| word.range.end <= adjunct.range.start);
-        let joined = adjunct.preposition == "to"
-            && before.is_some_and(|word| matches!(word.text.as_str(), "next" | "close" | "nearest"));
+        let joined =
+            adjunct.preposition == "to" && before.is_some_and(|word| matches!(word.text.as_str(), "close" | "nearest"));
         let inside = match adjunct.preposition.as_str() {
             "in" | "inside" | "at" | "into" | "to" if !joined => true,
-            "near" | "by" | "beside" | "around" | "next" | "close" | "nearby" => false,
+            "near" | "by" | "beside" | "around" | "next to" | "close" | "nearby" => false,
             _ if joined => false,
             _ => continue,
         };

@@ -79,7 +79,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         },
         evidence: items.into_iter().map(|(.., found)| found).collect(),
         confidence: 0.0,
-        computed: true,
+        computed: false,
         reason: format!("everything of the class {class}"),
     }))
 }

@@ -93,7 +93,7 @@ pub(in crate::recall) fn answer(
         },
         evidence: order_told_by_relevance(events),
         confidence: 0.0,
-        computed: true,
+        computed: false,
         reason: format!("{count} separate events"),
     }))
 }

@@ -1,6 +1,7 @@
 //! Answers with told numbers of counted things: one number, a sum, or a difference.
 
 use crate::TimeSpan;
+use crate::language::english::lexicon::scales::is_unit;
 use crate::language::english::syntax::{Clause, NounKind};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::relevant_clauses;
@@ -36,6 +37,9 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str
     let question = pool.question;
     let mut told: Vec<ToldNumber<'_>> =
         pooled.iter().take(MAX_CANDIDATES).filter_map(|found| best_number(question, found, head)).collect();
+    // Things are counted in whole numbers and halves; "7.4" is what one of them says.
+    let counts = |number: f64| (number * 2.0).fract() == 0.0;
+    told.retain(|one| is_unit(head) || counts(one.number));
     told.sort_by(|a, b| b.rank.total_cmp(&a.rank));
     let best = told.first().map(|told| told.rank).filter(|rank| *rank >= MIN_MATCH)?;
     told.retain(|one| one.rank >= MIN_RELATIVE_MATCH * best);

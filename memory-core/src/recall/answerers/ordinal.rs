@@ -1,5 +1,7 @@
 //! Answers with the first or the last of a kind: "who spoke last?", "what was the first animal that you saw?".
 
+use std::cmp::Reverse;
+
 use super::parts::answer_parts;
 use super::places::capitalised;
 use super::quote::quotation;
@@ -52,9 +54,11 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     for limit in SEARCHED_EVENTS {
         let kinds = kinds.clone();
         let mut events = pool.events_in_time_order(question.bound(), None, kinds, latest, limit, &question.content)?;
-        events.sort_by_key(|found| (found.span().start, found.id()));
-        if latest {
-            events.reverse();
+        // At one moment a sentence says more than the names of what was detected.
+        let detected = |found: &RetrievedEvent| found.reading.event.kind == Kind::Object;
+        match latest {
+            true => events.sort_by_key(|one| (Reverse(one.span().start), detected(one), Reverse(one.id()))),
+            false => events.sort_by_key(|one| (one.span().start, detected(one), one.id())),
         }
         let Some(found) = events.into_iter().find(|found| kind.has(&found.reading)) else { continue };
         let Some(text) = kind.answer_in(question, &found) else { return Ok(None) };
@@ -157,8 +161,8 @@ impl OrderedKind {
         match self {
             Self::Speech(_) if question.ask() == AnswerKind::Person => found.reading.event.entity.clone(),
             Self::Seen(Some(class)) => {
-                let seen = found.reading.event.kind != Kind::Object;
-                let part = answer_parts(question, found).into_iter().next().filter(|_| seen);
+                let described = found.reading.event.kind != Kind::Object;
+                let part = answer_parts(question, found).into_iter().next().filter(|_| described);
                 part.or_else(|| member(class, &found.reading))
             }
             _ => Some(quotation(found, question)),
@@ -166,7 +170,8 @@ impl OrderedKind {
     }
 }
 
-/// Returns the words for a thing of a class in an event.
+/// Returns the words for a thing of a class in an event. Of a detected thing that is all that was noticed of it: "dog:
+/// black, on the stairs".
 fn member(class: &str, reading: &ParsedEvent) -> Option<String> {
     let is_one = |noun: &&NounPhrase| {
         let common = noun.kind == NounKind::Common
@@ -175,16 +180,16 @@ fn member(class: &str, reading: &ParsedEvent) -> Option<String> {
                     && lexicon::is_kind_of(&noun.head, class));
         common || class == "person" && noun.kind == NounKind::Name && is_person(noun)
     };
-    // Of a detected thing only its name counts, and not what it is like: "letter: from a lawyer".
+    let mut nouns = reading.clauses().flat_map(|clause| clause.nouns()).filter(is_one);
+    if reading.event.kind != Kind::Object {
+        return nouns.next().map(|noun| reading.phrase_text(noun));
+    }
+    // Only its name says what it is: "letter: from a lawyer" is no person.
     let text = &reading.event.text;
-    let is_named = |noun: &&NounPhrase| {
-        reading.event.kind != Kind::Object
-            || text.get(..noun.range.start).is_some_and(|before| before.rfind(':') <= before.rfind(';'))
-    };
-    reading
-        .clauses()
-        .flat_map(|clause| clause.nouns())
-        .filter(is_named)
-        .find(is_one)
-        .map(|noun| reading.phrase_text(noun))
+    let mut items = nouns.filter_map(|noun| {
+        let start = text.get(..noun.range.start)?.rfind(';').map_or(0, |mark| mark + 1);
+        let item = text[start..].split(';').next()?;
+        (!text[start..noun.range.start].contains(':')).then(|| item.trim().trim_end_matches('.').to_owned())
+    });
+    items.next()
 }

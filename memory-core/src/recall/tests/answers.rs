@@ -324,3 +324,23 @@ fn a_sentence_is_no_answer_where_a_name_a_number_or_an_age_was_asked_for() {
     }
     assert_eq!(home.misses(&[("How old is Ivo?", "eleven")]), NONE);
 }
+
+#[test]
+fn what_stands_next_to_a_thing_was_not_brought_to_it() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 0, Kind::Text, Some("Leena"), "The pump hangs in the shed next to the sledge."),
+        ("20T09:00:00", 0, Kind::Text, Some("Leena"), "The ladder is next to the old oven."),
+    ];
+    let home = home(rows);
+    assert_eq!(
+        home.misses(&[("Where is the pump?", "In the shed"), ("Where is the ladder?", "Next to the old oven")]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_measured_value_is_no_number_of_things() {
+    let rows: &[Row] = &[("20T08:00:00", 0, Kind::Text, Some("Leena"), "My reading in the barn was 7.4 this morning.")];
+    let answer = home(rows).ask("How many readings did Leena give?");
+    assert_ne!(answer.answer.as_deref(), Some("7.4"), "{}", answer.reason);
+}

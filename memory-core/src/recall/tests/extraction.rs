@@ -238,6 +238,14 @@ fn a_reader_has_no_say_in_what_the_order_of_events_answers() {
     let answer = home.ask("Which did you see first, the cart or the heron?");
     assert_eq!(answer.answer.as_deref(), Some("The heron"), "{}", answer.reason);
     assert!(answer.confidence > 0.6, "{} ({})", answer.confidence, answer.reason);
+    let told: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "Mind the step."),
+        ("19T08:05:00", 0, Kind::Text, Some("Oda"), "We close in an hour."),
+    ];
+    let marks = Marks { sentence: "We close", words: "an hour", form: AnswerForm::Words, read: Arc::default() };
+    let answer =
+        super::home::home(told).with_meaning().with_reader(marks).ask("What was the last thing that Oda said?");
+    assert_eq!(answer.answer.as_deref(), Some("Oda: We close in an hour."), "{}", answer.reason);
 }
 
 #[test]

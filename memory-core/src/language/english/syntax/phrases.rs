@@ -93,11 +93,11 @@ impl Chunker<'_> {
         // "on top of", "in front of", "out of", "up to", "next to".
         let word = |at: usize| self.words.get(at).map_or("", |word| word.text.as_str());
         let known = match (text.as_str(), word(next), word(next + 1)) {
-            ("on", "top", "of") | ("in", "front", "of") | ("in", "between", _) => Some(3),
+            ("on", "top", "of") | ("in", "front", "of") => Some(3),
+            ("in", "between", _) | ("next", "to", _) => Some(2),
             _ => None,
         };
         if let Some(count) = known {
-            let count = if word(next) == "between" { 2 } else { count };
             text = self.words[start..start + count].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
             next = start + count;
         } else {

@@ -153,6 +153,10 @@ impl Tagger<'_> {
             }
             "before" | "after" | "since" | "until" | "till" | "as" if self.precedes_clause(at) => Tag::Conjunction,
             _ if is_one_of(text, CONJUNCTIONS) => Tag::Conjunction,
+            // "Next to the sledge", and not "the next boat" or "who is next to go".
+            "next" if self.text(at + 1) == "to" && (self.starts_object(at + 2) || self.is_name(at + 2)) => {
+                Tag::Preposition
+            }
             _ if is_one_of(text, PREPOSITIONS) && text != "next" => {
                 let like = text == "like"
                     && self.found.last().is_some_and(|last| {
