@@ -135,9 +135,13 @@ fn reconcile(
     if !agreeing.is_empty() {
         if let Some(place) = shown_instead(question, &best, &agreeing) {
             std::mem::swap(&mut best, &mut agreeing[place]);
+            // The words are right if the sentence is the right one and they are the right ones of it.
+            if is_extract(&best, &agreeing[place]) {
+                best.confidence = best.confidence.max(agreeing[place].confidence * best.signals.fits);
+            }
         }
         let before = best.confidence;
-        // That a sentence holds the answer does not say that these of its words are.
+        // That a sentence holds the answer does not say that these of its words are it.
         let supporting = agreeing.iter().filter(|other| !is_extract(&best, other));
         best.confidence = confidence_of_agreeing(supporting.chain([&best]));
         let with = describe_candidates(&agreeing);
