@@ -61,8 +61,8 @@ pub(super) fn order_evidence(
     let own = answered.then(|| first.id());
     let stays = limit < MIN_EVIDENCE_FOR_SECOND_RANK
         || !taken_back.is_empty()
-        // Only the answerer knows the order of what it compared.
-        || conclusion.computed
+        || asks_first_or_last(question) && conclusion.computed
+        || asks_superlative(question)
         || is_superseded(question, best, first)
         || refers_to_asked_future(question, &first.reading) > refers_to_asked_future(question, &best.reading);
     let mut before = 0.0_f32;
@@ -81,6 +81,16 @@ pub(super) fn order_evidence(
         shown[last..=place].rotate_right(1);
     }
     shown
+}
+
+/// Returns whether a question asks for the most or the least of several. Only the comparing answerer knows that order.
+fn asks_superlative(question: &Question<'_>) -> bool {
+    question.asked.scale.as_ref().is_some_and(|scale| !scale.comparative)
+}
+
+/// Returns whether a question asks for the first or the last of a kind, which its place in time makes it.
+fn asks_first_or_last(question: &Question<'_>) -> bool {
+    question.asked.occurrence.is_some() && question.asked.alternatives.is_empty()
 }
 
 /// Returns whether a question asks for a state, and the second event is later than the first. The latest statement
