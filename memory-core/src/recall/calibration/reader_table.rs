@@ -249,9 +249,5 @@ pub(super) fn answerable(prose: bool) -> AnswerableCalibration {
 }
 
 /// The fit of whether an event that was read answers.
-pub(super) const PASSAGES: PassageWeights = PassageWeights {
-    offset: 0.000,
-    relevance: 0.691,
-    rank: 0.612,
-    superseded: 0.676,
-};
+pub(super) const PASSAGES: PassageWeights =
+    PassageWeights { offset: 0.000, relevance: 0.691, rank: 0.612, superseded: 0.676 };
