@@ -12,6 +12,8 @@ The reader learns from most of them. On some (`held_out`) recall's probabilities
 import collections, datetime, re
 from pathlib import Path
 
+import times
+
 FOLDER = Path(__file__).resolve().parent
 LINE = re.compile(r"(\d+) (\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? (?:([^:|]{1,40}): |\|(object|sound|speech)? )(.+)$")
 QUESTION = re.compile(r"Q ([\d,]+|-) \| ([^|]+) \| ?([^|]*)$")
@@ -93,7 +95,8 @@ def words(text):
 
 
 def is_right(memory, question, said):
-    """Whether an answer holds what answers the question; that nothing does, if nothing does. A time is right by its clock."""
+    """Whether an answer holds what answers the question; that nothing does, if nothing does. A time is right by its clock, or its day, in
+    whichever words."""
     if not question.lines:
         return said is None
     if said is None:
@@ -101,8 +104,12 @@ def is_right(memory, question, said):
     first = memory.lines[question.lines[0]]
     if question.form in ("yes", "no"):
         return said.lower().startswith(question.form)
+    day, now = datetime.date.fromisoformat(first.at[:10]), datetime.date.fromisoformat(memory.now()[:10])
     if question.form == "time":
-        return first.at[11:16] in said or words(first.words) in words(said)
+        of_day, clock = times.said(said, now)
+        # Over days, the day alone is an answer.
+        over_days = memory.lines[0].at[:10] != memory.lines[-1].at[:10]
+        return first.at[11:16] in said or words(first.words) in words(said) or over_days and clock is None and of_day == day
     if question.form == "speaker":
         return words(first.speaker or "") in words(said)
-    return f" {words(question.answer)} " in f" {words(said)} "
+    return f" {words(question.answer)} " in f" {words(said)} " or times.is_same(question.answer, day, said, now)

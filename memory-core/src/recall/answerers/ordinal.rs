@@ -32,6 +32,8 @@ enum OrderedKind {
     Sound,
     /// Things of a class that were seen; anything without one.
     Seen(Option<String>),
+    /// Whatever was done, said or seen.
+    Happened,
 }
 
 /// Answers with the first or the last of a kind, if the question says nothing else of it.
@@ -50,6 +52,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         OrderedKind::Speech(_) => vec![Kind::Text],
         OrderedKind::Sound => vec![Kind::Sound],
         OrderedKind::Seen(_) => SEEN_KINDS.to_vec(),
+        OrderedKind::Happened => vec![Kind::Action, Kind::Caption, Kind::Text],
     };
     for limit in SEARCHED_EVENTS {
         let kinds = kinds.clone();
@@ -99,6 +102,7 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
             || matches!(*verb, "meet" | "have" | "encounter")
     };
     let names: Vec<&Word> = inside.clone().filter(|word| word.tag == Tag::Name).collect();
+    let happened = verbs == ["happen"] && class.is_none() && asked.clause.adjuncts.is_empty();
     let is_known = |item: &ContentItem| {
         let of_class = class.is_some_and(|class| item.lemma == class);
         let of_name = names.iter().any(|name| name.lemma == item.lemma);
@@ -106,26 +110,17 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
             || of_name
             || item.light
             || GENERAL_NOUNS.contains(&item.lemma.as_str())
+            || happened && item.lemma == "happen"
             || item.tag == Tag::Verb && (is_speech(&item.lemma.as_str()) || is_perception(&item.lemma.as_str()))
     };
     if !question.content.items.iter().all(is_known) {
         return None;
     }
+    if happened {
+        return Some(OrderedKind::Happened);
+    }
     if verbs.iter().any(is_speech) {
-        // "What did he say last?": who he is, another answerer has to find.
-        let pronoun =
-            asked.clause.subject.as_ref().is_some_and(|subject| {
-                matches!(subject.head.as_str(), "he" | "she" | "they" | "i" | "we" | "you" | "it")
-            });
-        let speaker = match names.as_slice() {
-            [] if pronoun => return None,
-            [] => None,
-            [name] => {
-                Some(pool.entity_name_at(question.part(&(name.range.start..question.text.len())), name.range.len())?)
-            }
-            _ => return None,
-        };
-        return class.is_none_or(|class| class == "person").then_some(OrderedKind::Speech(speaker));
+        return asked_speech(pool, &names).filter(|_| class.is_none_or(|class| class == "person"));
     }
     if !names.is_empty() {
         return None;
@@ -142,12 +137,28 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     }
 }
 
+/// Returns the speech that is asked for. `None` if nobody here knows who the speaker is: "what did he say last?".
+fn asked_speech(pool: &EventPool<'_>, names: &[&Word]) -> Option<OrderedKind> {
+    let question = pool.question;
+    let is_pronoun =
+        |subject: &NounPhrase| matches!(subject.head.as_str(), "he" | "she" | "they" | "i" | "we" | "you" | "it");
+    match names {
+        [] if question.asked.clause.subject.as_ref().is_some_and(is_pronoun) => None,
+        [] => Some(OrderedKind::Speech(None)),
+        [name] => {
+            let rest = question.part(&(name.range.start..question.text.len()));
+            Some(OrderedKind::Speech(Some(pool.entity_name_at(rest, name.range.len())?)))
+        }
+        _ => None,
+    }
+}
+
 impl OrderedKind {
     /// Returns whether an event is of the kind.
     fn has(&self, reading: &ParsedEvent) -> bool {
         let event = &reading.event;
         match self {
-            Self::Speech(None) => true,
+            Self::Speech(None) | Self::Happened => true,
             Self::Speech(Some(speaker)) => event.entity.as_ref() == Some(speaker),
             // Silence and noise that nobody noticed are no event.
             Self::Sound => !event.attributes.contains_key("signal"),

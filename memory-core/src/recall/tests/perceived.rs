@@ -96,6 +96,8 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
         ("What was the last animal you saw?", "hen"),
         ("Who was the last person you saw?", "boy"),
         ("What was the last sound you heard?", "Rain"),
+        ("What happened first?", "Mind the step"),
+        ("What happened last?", "good night"),
     ]);
     assert_eq!(misses, NONE);
     let swept = home.ask("Who was the last person to sweep the yard?");

@@ -142,6 +142,9 @@ fn asks_summary(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
         || goes_on && clause.asking.is_some() && asked.cue.is_none()
         || words.has(&["up", "to"]) && words.has(&["been"]) && clause.asking.is_some()
         || words.has(&["what", "happened"])
+            // "What happened last?" asks for one thing.
+            && !words.end_in("first")
+            && !words.end_in("last")
             && asked.cue.is_none()
             && clause.objects.is_empty()
             && clause.adjuncts.is_empty()
