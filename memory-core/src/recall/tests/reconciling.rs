@@ -1,11 +1,17 @@
 //! Candidates that agree, disagree, exclude each other, or are too little, in any order.
 
+use std::sync::Arc;
+
 use super::contract::MORNING;
 use super::home::home;
+use crate::index::SearchQuery;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::Content;
 use crate::recall::decision::{AnswerDecision, decide};
+use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
 use crate::recall::reader::Reader;
+use crate::recall::reading::ParsedEvent;
 use crate::{Ablation, Intent, Query, TraceStep};
 
 fn candidate(layer: Layer, text: &str, value: CandidateValue, confidence: f32) -> Candidate {
@@ -64,6 +70,29 @@ fn a_quotation_bears_an_answer_out_and_is_not_told_for_it() {
     assert!((best.confidence - 0.96).abs() < 1e-6, "{}", best.confidence);
     let alone = answered(vec![quotation("Jonas feeds the cat.", 0.9), text(Layer::Facts, "Tove", 0.6)]);
     assert!((alone.confidence - 0.6).abs() < 1e-6, "what says something else changes nothing: {}", alone.confidence);
+}
+
+#[test]
+fn words_are_as_sure_as_their_sentence_and_they_together() {
+    let home = home(MORNING);
+    let hits = home.search().search(&SearchQuery { limit: 10, ..SearchQuery::default() });
+    let mut events = hits.into_iter().filter_map(|hit| home.event(hit.id).unwrap());
+    let event = events.find(|event| event.text.contains("Leena")).unwrap();
+    let sentence = event.text.clone();
+    let reading = Arc::new(ParsedEvent::parse(event, home.zone()));
+    let evidence = vec![RetrievedEvent::new(reading, 1.0, None, &Content::default())];
+    let quoted = Candidate { evidence: evidence.clone(), ..text(Layer::Episodes, &sentence, 0.9) };
+    let marked = |confidence| {
+        let signals = Signals { fits: 0.8, ..Signals::default() };
+        Candidate { evidence: evidence.clone(), signals, ..text(Layer::Read, "Turku", confidence) }
+    };
+    for (own, expected) in [(0.2, 0.9 * 0.8), (0.75, 0.75)] {
+        let best = answered(vec![quoted.clone(), marked(own)]);
+        assert_eq!(best.text, "Turku");
+        assert!((best.confidence - expected).abs() < 1e-6, "{}", best.confidence);
+    }
+    let computed = answered(vec![Candidate { computed: true, ..quoted }, marked(0.2)]);
+    assert_eq!(computed.text, sentence, "what several events tell is no quotation of one");
 }
 
 #[test]
