@@ -11,7 +11,7 @@ ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh
             "thirty-first"]
 RELATIVE = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 # Words that say nothing by themselves.
-FILLERS = {"at", "on", "by", "until", "till", "from", "the", "of", "o'clock", "around", "about", "before", "after", "next", "this", "morning", "afternoon",
+FILLERS = {"at", "on", "by", "until", "till", "from", "the", "of", "o'clock", "around", "about", "next", "this", "morning", "afternoon",
            "evening", "night", "in"}
 
 
@@ -84,6 +84,8 @@ def is_same(words, day, answer, now):
     (True, False)
     >>> is_same("quarter to six", tuesday, "Today at 17:45", now), is_same("in two weeks", tuesday, "On 26 May 2026", now)
     (True, False)
+    >>> is_same("after six", tuesday, "Today at 18:00", now)
+    False
     """
     wanted, (date, minutes) = told(words, day), said(answer, now)
     if wanted is None or date is None:

@@ -166,7 +166,7 @@ fn the_kind_of_answer_is_read_from_the_grammar() {
         ("What was the total number of goats in the barn?", AnswerKind::Count),
         ("Count the goats in the barn.", AnswerKind::Count),
         ("How many repairs of the fence were there?", AnswerKind::Times),
-        ("How many slices of cheese were there?", AnswerKind::Count),
+        ("How many wedges of cheese were there?", AnswerKind::Count),
         ("What is the number of her flat?", AnswerKind::Thing),
         ("The last time that the hens were fed?", AnswerKind::Time),
     ] {

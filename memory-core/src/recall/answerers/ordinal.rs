@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::parts::answer_parts;
 use super::places::capitalised;
 use super::quote::quotation;
+use crate::index::Holding;
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Occurrence};
@@ -48,15 +49,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         return Ok(None);
     }
     let Some(kind) = ordered_kind(pool) else { return Ok(None) };
-    let kinds = match &kind {
-        OrderedKind::Speech(_) => vec![Kind::Text],
-        OrderedKind::Sound => vec![Kind::Sound],
-        OrderedKind::Seen(_) => SEEN_KINDS.to_vec(),
-        OrderedKind::Happened => vec![Kind::Action, Kind::Caption, Kind::Text],
-    };
     for limit in SEARCHED_EVENTS {
-        let kinds = kinds.clone();
-        let mut events = pool.events_in_time_order(question.bound(), None, kinds, latest, limit, &question.content)?;
+        let mut events = kind.events(pool, latest, limit)?;
         // At one moment a sentence says more than the names of what was detected.
         let detected = |found: &RetrievedEvent| found.reading.event.kind == Kind::Object;
         match latest {
@@ -154,12 +148,31 @@ fn asked_speech(pool: &EventPool<'_>, names: &[&Word]) -> Option<OrderedKind> {
 }
 
 impl OrderedKind {
+    /// Returns the first or the last events that may be of the kind.
+    fn events(&self, pool: &EventPool<'_>, latest: bool, limit: usize) -> Result<Vec<RetrievedEvent>, ReadError> {
+        let kinds = match self {
+            Self::Speech(_) => vec![Kind::Text],
+            Self::Sound => vec![Kind::Sound],
+            Self::Seen(_) => SEEN_KINDS.to_vec(),
+            Self::Happened => vec![Kind::Action, Kind::Caption, Kind::Text],
+        };
+        let span = pool.question.bound();
+        match self {
+            // Others may have said more since than is looked through.
+            Self::Speech(Some(speaker)) => {
+                let entity = Some(speaker.clone());
+                let holding = Holding { entity, span, kinds, latest, limit, ..Holding::default() };
+                pool.read(&pool.reader.search().holding(&holding), &pool.question.content)
+            }
+            _ => pool.events_in_time_order(span, None, kinds, latest, limit, &pool.question.content),
+        }
+    }
+
     /// Returns whether an event is of the kind.
     fn has(&self, reading: &ParsedEvent) -> bool {
         let event = &reading.event;
         match self {
-            Self::Speech(None) | Self::Happened => true,
-            Self::Speech(Some(speaker)) => event.entity.as_ref() == Some(speaker),
+            Self::Speech(_) | Self::Happened => true,
             // Silence and noise that nobody noticed are no event.
             Self::Sound => !event.attributes.contains_key("signal"),
             Self::Seen(None) => event.kind == Kind::Caption,

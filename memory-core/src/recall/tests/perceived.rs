@@ -103,3 +103,16 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
     let swept = home.ask("Who was the last person to sweep the yard?");
     assert!(!swept.reason.contains("of its kind"), "nobody swept: {}", swept.reason);
 }
+
+#[test]
+fn the_last_words_of_a_person_are_found_and_shown_whatever_others_said_since() {
+    let row = |second: u32, who: &'static str, text: &'static str| -> Row {
+        (format!("20T08:{:02}:{:02}", second / 60, second % 60).leak(), 0, Kind::Text, Some(who), text)
+    };
+    let oda = [row(0, "Oda", "The last thing that I said was a joke."), row(1, "Oda", "We close in an hour.")];
+    let others = (2..700).map(|second| row(second, "Piotr", "Mind the step."));
+    let rows: Vec<Row> = oda.into_iter().chain(others).collect();
+    let answer = home(&rows).with_meaning().ask("What was the last thing that Oda said?");
+    assert_eq!(answer.answer.as_deref(), Some("Oda: We close in an hour."), "{}", answer.reason);
+    assert!(answer.evidence[0].text.contains("We close"), "{:?}", answer.evidence[0]);
+}
