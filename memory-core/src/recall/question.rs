@@ -53,7 +53,9 @@ impl<'a> Question<'a> {
     pub fn parse(query: &'a Query, now: Zoned, search: &dyn Search, hard: Option<TimeSpan>) -> Self {
         let text = query.question.as_str();
         let tense = question_tense(text);
-        let session = may_name_session(text).then(|| search.session(hard)).flatten();
+        // Without a capture session, "the recording" is what the request asks about.
+        let both_ends = hard.filter(|_| query.since.is_some() && query.until.is_some());
+        let session = may_name_session(text).then(|| search.session(hard).or(both_ends)).flatten();
         let mut phrases = time_phrases(text, &now, session, tense);
         phrases.iter_mut().filter(|phrase| time_describes_thing(text, phrase)).for_each(|phrase| phrase.bounds = false);
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();

@@ -223,8 +223,10 @@ fn search_within_bound(pool: &EventPool<'_>, trace: &mut Vec<TraceStep>) -> Resu
     let text = if question.has_time_bound() { question.timeless.as_str() } else { question.text };
     let mut found = pool.search(text, pool.embedding.as_ref(), &question.content, bound, None)?;
     // A time in the question may be the time of telling, or part of a told text. Better matches at other times are
-    // found too.
-    if question.has_time_bound() && !question.content.is_empty() && !found.iter().any(matches_question) {
+    // found too. A time of the recording ("two minutes into the video") is neither.
+    let of_recording = question.phrases.iter().any(|phrase| phrase.bounds && phrase.of_session);
+    let may_be_told = question.has_time_bound() && !of_recording && !question.content.is_empty();
+    if may_be_told && !found.iter().any(matches_question) {
         let anywhere = pool.search(question.text, pool.embedding.as_ref(), &question.content, question.hard, None)?;
         trace.push(trace_step("time", "nothing that suits within the time: searched without it".into()));
         let outside = anywhere.into_iter().map(|mut one| {

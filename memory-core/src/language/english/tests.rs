@@ -245,6 +245,14 @@ fn the_things_that_a_question_chooses_among_are_found() {
 }
 
 #[test]
+fn what_opens_is_a_thing_and_what_is_warmer_is_a_property() {
+    let subject = |text: &str| parse_question(text, &[]).clause.subject.map(|noun| (noun.modifiers, noun.head));
+    let opener = (vec!["tin".to_owned()], "opener".to_owned());
+    assert_eq!(subject("When was the tin opener last used?"), Some(opener));
+    assert_eq!(subject("Is the water warmer now?").map(|(_, head)| head).as_deref(), Some("water"));
+}
+
+#[test]
 fn occurrences_scales_habits_and_others_are_noticed() {
     let of = |text: &str| -> ParsedQuestion { parse_question(text, &[]) };
     assert_eq!(of("When did Leena last call?").occurrence, Some(Occurrence::Last));

@@ -27,11 +27,16 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         },
         _ => return Ok(None),
     };
-    let alone = question
-        .content
-        .items
-        .iter()
-        .all(|item| item.lemma == class || item.light || item.documents == 0 || item.tag == Tag::Verb);
+    // What narrows the class ("which kitchen sound") is not met by its members, also where no event names it.
+    let narrows = |lemma: &String| {
+        question.asked.class.as_ref().is_some_and(|class| {
+            class.modifiers.contains(lemma) || class.of.as_ref().is_some_and(|of| of.head == *lemma)
+        })
+    };
+    let alone = question.content.items.iter().all(|item| {
+        let unknown = item.documents == 0 && !narrows(&item.lemma);
+        item.lemma == class || item.light || unknown || item.tag == Tag::Verb
+    });
     if !alone || question.asked.cue.is_some() {
         return Ok(None);
     }

@@ -123,9 +123,13 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     if class.is_some_and(is_sound) || class.is_none() && verbs.contains(&"hear") {
         return Some(OrderedKind::Sound);
     }
+    // "Who was the last person you had beside you?"
+    let any_person = || asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "person");
     match (class, question.ask()) {
         (Some(class), _) => Some(OrderedKind::Seen(Some(class.to_owned()))),
-        (None, AnswerKind::Person) if verbs.iter().any(is_perception) => Some(OrderedKind::Seen(Some("person".into()))),
+        (None, AnswerKind::Person) if verbs.iter().any(is_perception) || any_person() => {
+            Some(OrderedKind::Seen(Some("person".into())))
+        }
         (None, AnswerKind::Thing | AnswerKind::Description) if verbs.contains(&"see") => Some(OrderedKind::Seen(None)),
         _ => None,
     }

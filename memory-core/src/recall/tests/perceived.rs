@@ -1,7 +1,8 @@
 //! What was noticed and is asked for in other words: by its kind, by the moment, by what the sentence before names.
 
-use super::home::{Row, home};
+use super::home::{Row, home, time};
 use crate::Kind;
+use crate::recall::{Query, answer};
 
 const NONE: [String; 0] = [];
 
@@ -95,6 +96,7 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
         ("What was the first animal that you saw?", "heron"),
         ("What was the last animal you saw?", "hen"),
         ("Who was the last person you saw?", "boy"),
+        ("Who was the last person you had beside you?", "boy"),
         ("What was the last sound you heard?", "Rain"),
         ("What happened first?", "Mind the step"),
         ("What happened last?", "good night"),
@@ -102,6 +104,41 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
     assert_eq!(misses, NONE);
     let swept = home.ask("Who was the last person to sweep the yard?");
     assert!(!swept.reason.contains("of its kind"), "nobody swept: {}", swept.reason);
+}
+
+#[test]
+fn a_recording_without_a_capture_session_is_what_the_request_asks_about() {
+    let rows: &[Row] = &[
+        ("20T08:00:30", 0, Kind::Sound, None, "A whistle blows."),
+        ("20T08:02:05", 0, Kind::Sound, None, "A drill hums."),
+        ("20T08:03:40", 0, Kind::Sound, None, "A kettle boils."),
+    ];
+    let home = home(rows).with_meaning();
+    let ask = |question: &str| {
+        let (since, until) = (Some(time("20T08:00:00")), Some(time("20T08:04:00")));
+        let query = Query { question: question.into(), since, until, top_k: 3, ..Query::default() };
+        answer(&query, &home).unwrap().answer.unwrap_or_default()
+    };
+    assert!(ask("What could be heard about two minutes into the recording?").contains("drill"));
+    // Another time is no answer, also where it suits the other words better.
+    assert!(!ask("Which boiling sound could be heard about two minutes into the recording?").contains("kettle"));
+    assert!(ask("What could be heard in the first minute of the recording?").contains("whistle"));
+    assert!(ask("What could be heard near the end of the recording?").contains("kettle"));
+}
+
+#[test]
+fn a_class_that_is_narrowed_is_not_answered_with_all_of_its_members() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 5, Kind::Sound, None, "A murmur of voices."),
+        ("20T08:02:00", 5, Kind::Sound, None, "A roar of water."),
+    ];
+    let home = home(rows).with_meaning();
+    let all = home.ask("Which sounds could be heard?");
+    assert!(all.reason.contains("everything of the class"), "{}", all.reason);
+    for narrowed in ["Which kitchen sounds could be heard?", "Which sound of an engine could be heard?"] {
+        let answer = home.ask(narrowed);
+        assert!(!answer.reason.contains("everything of the class"), "{narrowed} {}", answer.reason);
+    }
 }
 
 #[test]

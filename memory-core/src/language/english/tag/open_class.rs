@@ -247,7 +247,9 @@ impl Tagger<'_> {
         if share.noun > 0 && !pronoun && share.noun >= share.adverb {
             // "What caused the power cut?"
             let cut = direct && is_one_of(self.text(at), UNMARKED_PASTS);
-            return if share.adjective > share.noun && !cut { Tag::Adjective } else { Tag::Noun };
+            // "When was the tin opener last used?": what opens was used, and nothing is more open.
+            let opener = direct && self.text(at).ends_with("er") && self.is_followed_by_participle(at);
+            return if share.adjective > share.noun && !cut && !opener { Tag::Adjective } else { Tag::Noun };
         }
         if share.verb > 0 && (past || gerund || third) && share.adjective <= share.verb {
             return Tag::Verb;
@@ -281,6 +283,16 @@ impl Tagger<'_> {
             let base =
                 lexicon::lemma(self.text(next), PartOfSpeech::Verb).is_some_and(|lemma| lemma == self.text(next));
             self.tokens[next].kind == TokenKind::Word && !self.is_closed(next) && base && self.share(next).verb > 0
+        })
+    }
+
+    /// Returns whether a past participle follows after adverbs: "was the tin opener last used?".
+    fn is_followed_by_participle(&self, at: usize) -> bool {
+        let skipped = |text: &str| is_one_of(text, ADVERBS) || matches!(text, "first" | "last" | "next");
+        (at + 1..self.tokens.len()).find(|next| !skipped(self.text(*next))).is_some_and(|next| {
+            let text = self.text(next);
+            let past = lexicon::lemma(text, PartOfSpeech::Verb).is_some_and(|lemma| lemma != text);
+            past && !text.ends_with('s') && !text.ends_with("ing") && !self.is_closed(next)
         })
     }
 

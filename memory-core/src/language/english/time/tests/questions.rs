@@ -147,6 +147,8 @@ fn the_session_is_measured_from_its_begin_and_its_end() {
         assert_eq!((seconds(span.start), seconds(span.end)), expected, "{question}");
     }
     assert_eq!(time_phrases("What was heard near the end of the session?", &now(), None, Tense::Past), []);
+    // How something came out, and not when.
+    assert_eq!(time_phrases("What did the sign say in the end?", &now(), Some(session), Tense::Past), []);
 }
 
 #[test]
