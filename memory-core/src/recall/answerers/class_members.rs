@@ -20,22 +20,20 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         return Ok(None);
     }
     let class = match (question.ask(), &question.asked.class) {
-        (AnswerKind::Thing, Some(class)) if class.kind == NounKind::Common => class.head.clone(),
+        (AnswerKind::Thing, Some(class)) if class.kind == NounKind::Common => class,
         (AnswerKind::Truth, _) => match question.named.first() {
-            Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun.head.clone(),
+            Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun,
             _ => return Ok(None),
         },
         _ => return Ok(None),
     };
     // What narrows the class ("which kitchen sound") is not met by its members, also where no event names it.
-    let narrows = |lemma: &String| {
-        question.asked.class.as_ref().is_some_and(|class| {
-            class.modifiers.contains(lemma) || class.of.as_ref().is_some_and(|of| of.head == *lemma)
-        })
-    };
+    let narrows =
+        |lemma: &String| class.modifiers.contains(lemma) || class.of.as_ref().is_some_and(|of| of.head == *lemma);
+    let class = &class.head;
     let alone = question.content.items.iter().all(|item| {
         let unknown = item.documents == 0 && !narrows(&item.lemma);
-        item.lemma == class || item.light || unknown || item.tag == Tag::Verb
+        item.lemma == *class || item.light || unknown || item.tag == Tag::Verb
     });
     if !alone || question.asked.cue.is_some() {
         return Ok(None);
@@ -46,8 +44,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let mut nearest = u8::MAX;
     for found in events {
         for (lemma, tag) in &found.reading.lemmas[..found.reading.own_words.min(found.reading.lemmas.len())] {
-            let steps = lexicon::is_a_as(lemma, &class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
-            let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, &class));
+            let steps = lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
+            let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, class));
             if let Some(steps) = steps.filter(|_| !occurs_only_as_modifier(lemma, &found.reading.event.text)) {
                 nearest = nearest.min(steps);
                 match items.iter_mut().find(|(known, ..)| known == lemma) {
@@ -57,7 +55,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
             }
         }
     }
-    // Asked for one ("which animal walked by?"), the one that is nearest in meaning comes first; asked for all, the most frequent.
+    // Asked for one ("which animal walked by?"), the one that is nearest in meaning comes first. Asked for all, the most
+    // frequent.
     let plural = question.asked.class.as_ref().is_none_or(|class| class.plural);
     let near = |found: &RetrievedEvent| {
         let cosine = pool.embedding.as_ref().and_then(|vector| pool.cosine(vector, found.id()));

@@ -109,7 +109,7 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
 #[test]
 fn a_recording_without_a_capture_session_is_what_the_request_asks_about() {
     let rows: &[Row] = &[
-        ("20T08:00:30", 0, Kind::Sound, None, "A whistle blows."),
+        ("20T08:00:30", 0, Kind::Sound, None, "A chime rings."),
         ("20T08:02:05", 0, Kind::Sound, None, "A drill hums."),
         ("20T08:03:40", 0, Kind::Sound, None, "A kettle boils."),
     ];
@@ -122,7 +122,7 @@ fn a_recording_without_a_capture_session_is_what_the_request_asks_about() {
     assert!(ask("What could be heard about two minutes into the recording?").contains("drill"));
     // Another time is no answer, also where it suits the other words better.
     assert!(!ask("Which boiling sound could be heard about two minutes into the recording?").contains("kettle"));
-    assert!(ask("What could be heard in the first minute of the recording?").contains("whistle"));
+    assert!(ask("What could be heard in the first minute of the recording?").contains("chime"));
     assert!(ask("What could be heard near the end of the recording?").contains("kettle"));
 }
 
@@ -135,7 +135,12 @@ fn a_class_that_is_narrowed_is_not_answered_with_all_of_its_members() {
     let home = home(rows).with_meaning();
     let all = home.ask("Which sounds could be heard?");
     assert!(all.reason.contains("everything of the class"), "{}", all.reason);
-    for narrowed in ["Which kitchen sounds could be heard?", "Which sound of an engine could be heard?"] {
+    let narrowed = [
+        "Which kitchen sounds could be heard?",
+        "Which sound of a printer could be heard?",
+        "Were there any kitchen sounds?",
+    ];
+    for narrowed in narrowed {
         let answer = home.ask(narrowed);
         assert!(!answer.reason.contains("everything of the class"), "{narrowed} {}", answer.reason);
     }
@@ -146,7 +151,7 @@ fn the_last_words_of_a_person_are_found_and_shown_whatever_others_said_since() {
     let row = |second: u32, who: &'static str, text: &'static str| -> Row {
         (format!("20T08:{:02}:{:02}", second / 60, second % 60).leak(), 0, Kind::Text, Some(who), text)
     };
-    let oda = [row(0, "Oda", "The last thing that I said was a joke."), row(1, "Oda", "We close in an hour.")];
+    let oda = [row(0, "Oda", "The last thing that I said was a riddle."), row(1, "Oda", "We close in an hour.")];
     let others = (2..700).map(|second| row(second, "Piotr", "Mind the step."));
     let rows: Vec<Row> = oda.into_iter().chain(others).collect();
     let answer = home(&rows).with_meaning().ask("What was the last thing that Oda said?");
