@@ -159,7 +159,7 @@ fn the_quotation_around_words_does_not_raise_the_confidence_in_them() {
     let words = "it has a puncture";
     let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
-    let question = "What is wrong with the wheelbarrow?".to_owned();
+    let question = "Why can't anybody use the wheelbarrow today?".to_owned();
     let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
     let confidence = |layer: &str| -> f32 {
         let step = answer.trace.iter().find(|step| step.step == layer && step.detail.contains("Signals {")).unwrap();
