@@ -90,8 +90,8 @@ pub(super) struct Candidate {
     pub signals: Signals,
     /// Probability that the answer is right, once calibrated.
     pub confidence: f32,
-    /// Whether it follows from the order of several events: no single event says it. A count does not: in speech it is
-    /// often wrong, and a reader of the single events notices.
+    /// Whether it follows from the order of several events, or from comparing them: no single event says it. A mere count
+    /// does not: in speech it is often wrong, and a reader of the single events notices.
     pub computed: bool,
     /// Why it was proposed, in a few words.
     pub reason: String,

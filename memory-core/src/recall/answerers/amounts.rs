@@ -12,7 +12,7 @@ use crate::ReadError;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::Clause;
-use crate::language::english::time::say_day;
+use crate::language::english::time::{Tense, say_day};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
@@ -49,7 +49,7 @@ pub(in crate::recall) fn answer(
         return Ok(Some(found));
     }
     let mut best: Option<(f32, Quantity, &RetrievedEvent)> = None;
-    let latest = question.tense != crate::language::english::time::Tense::Past;
+    let latest = question.tense != Tense::Past;
     // A price has its own wording: for a question about a price, only events with a price count.
     let priced = |found: &&RetrievedEvent| {
         unit_class(question).is_none()
@@ -166,13 +166,18 @@ fn recency_bonus(found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> f32 {
     0.2 * share
 }
 
-/// Returns whether a number states the age of the person in question: "I am nine", "Rolf is twelve".
+/// Returns whether a number states the age of the person in question: "I am nine", "Rolf is twelve". "When I was nine" is
+/// not how old somebody is now.
 fn states_age(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
     let clause = &question.asked.clause;
     let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
     let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
+    let of_then = |told: &Clause| {
+        question.tense == Tense::Present && told.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.past)
+    };
     let is = |told: &Clause| {
         told.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "turn" | "become") && !verb.negated)
+            && !of_then(told)
             && told.objects.iter().any(|object| object.range.start == quantity.range.start)
             && told
                 .subject
@@ -271,16 +276,9 @@ pub(in crate::recall) fn superlative(pool: &EventPool<'_>) -> Result<Option<Cand
         true => capitalised(&say_day(found.span().start, &question.now)),
         false => found.reading.event.entity.clone().unwrap_or_default(),
     };
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
-        text: name.clone(),
-        value: CandidateValue::Text(name),
-        signals: Signals { coverage: 1.0, cosine: 0.5, margin: 1.0, fits: 1.0, thing: 1.0, known: 1.0 },
-        evidence: vec![found],
-        confidence: 0.0,
-        computed: false,
-        reason: format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun),
-    }))
+    let reason = format!("the {} of {}", if scale.most { "most" } else { "least" }, scale.scale_noun);
+    let value = CandidateValue::Text(name.clone());
+    Ok(Some(Candidate::computed(Layer::Episodes, name, value, vec![found], 1.0, reason)))
 }
 
 /// Sums the amounts that the events of a span state, by the names in the question or the options.

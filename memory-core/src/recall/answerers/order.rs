@@ -5,7 +5,7 @@ use crate::language::english::syntax::{NounPhrase, parse};
 use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::counts::times_in_words;
 use crate::recall::answerers::places::capitalised;
-use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::{Content, ContentItem, word_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -390,21 +390,12 @@ fn more_often(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
         true => format!("Both equally often ({first_times}): {} and {other}", capitalised(name)),
         false => format!("{} ({first_times}, {other} {second_times})", capitalised(name)),
     };
-    Ok(Some(Candidate {
-        layer: Layer::Episodes,
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
         text,
-        value: CandidateValue::Text(name.clone()),
-        signals: Signals {
-            coverage: 0.9,
-            cosine: 0.5,
-            margin: 1.0,
-            fits: 1.0,
-            thing: 1.0,
-            known: question.content.known_share(),
-        },
-        evidence: evidence.clone(),
-        confidence: 0.0,
-        computed: false,
-        reason: "by the number of separate times".into(),
-    }))
+        CandidateValue::Text(name.clone()),
+        evidence.clone(),
+        question.content.known_share(),
+        "by the number of separate times".into(),
+    )))
 }

@@ -75,7 +75,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
 fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     let question = pool.question;
     let asked = &question.asked;
-    let is_order = |word: &str| matches!(word, "first" | "last" | "latest" | "earliest");
+    // "Two different boats": that there are several.
+    let is_order = |word: &str| matches!(word, "first" | "last" | "latest" | "earliest" | "different");
     let open =
         matches!(question.ask(), AnswerKind::Thing | AnswerKind::Person | AnswerKind::Description | AnswerKind::Action);
     let class =
@@ -97,6 +98,8 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     };
     let names: Vec<&Word> = inside.clone().filter(|word| word.tag == Tag::Name).collect();
     let happened = verbs == ["happen"] && class.is_none() && asked.clause.adjuncts.is_empty();
+    // "There were two boats. Which came first?"
+    let came = verbs == ["come"] && class.is_some() && asked.clause.adjuncts.is_empty();
     let is_known = |item: &ContentItem| {
         let of_class = class.is_some_and(|class| item.lemma == class);
         let of_name = names.iter().any(|name| name.lemma == item.lemma);
@@ -105,6 +108,8 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
             || item.light
             || GENERAL_NOUNS.contains(&item.lemma.as_str())
             || happened && item.lemma == "happen"
+            || came && item.lemma == "come"
+            || class.is_some() && item.tag == Tag::Number
             || item.tag == Tag::Verb && (is_speech(&item.lemma.as_str()) || is_perception(&item.lemma.as_str()))
     };
     if !question.content.items.iter().all(is_known) {

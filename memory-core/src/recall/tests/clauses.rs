@@ -189,6 +189,7 @@ fn an_amount_a_sum_and_a_price_are_those_of_their_clause() {
         ("19T09:00:00", 0, Kind::Text, Some("Tove"), "I am nine and my stepbrother Rolf is twelve."),
         ("19T10:00:00", 0, Kind::Text, Some("Ivo"), "I picked three melons, Rolf picked two."),
         ("19T11:00:00", 0, Kind::Text, Some("Ivo"), "I ordered sixty nails and four hinges, together 23 euros."),
+        ("19T12:00:00", 0, Kind::Text, Some("Rolf"), "When I was five, I swallowed a button."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[

@@ -95,6 +95,8 @@ fn the_first_and_the_last_of_a_kind_are_found_by_their_order() {
         ("What was the last thing that Oda said?", "We close now"),
         ("What was the first animal that you saw?", "heron"),
         ("What was the last animal you saw?", "hen"),
+        ("You met two different animals. Which came first?", "heron"),
+        ("There were several animals. Which came last?", "hen"),
         ("Who was the last person you saw?", "boy"),
         ("Who was the last person you had beside you?", "boy"),
         ("What was the last sound you heard?", "Rain"),

@@ -201,8 +201,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
         words,
         sentences,
     };
-    asked.class =
-        asked.class.map(|class| antecedent_of_which_one(&asked.sentences, &asked.clause, &class).unwrap_or(class));
+    asked.class = antecedent_of_which(&asked.sentences, &asked.clause, asked.class.as_ref()).or(asked.class);
     asked.occurrence = find_occurrence(&asked.words).or_else(|| previous_state_occurrence(&asked.clause));
     asked.scale = find_comparison(&asked.words, &asked.main);
     asked.among_options = asks_among_options(&asked);
@@ -236,14 +235,19 @@ fn split_predicate(clause: &mut Clause) {
     clause.objects.push(what);
 }
 
-/// Returns the class of "which one?": the thing that the clause before it names.
-fn antecedent_of_which_one(sentences: &[Sentence], clause: &Clause, class: &NounPhrase) -> Option<NounPhrase> {
-    let bare = matches!(class.head.as_str(), "one" | "ones") && class.modifiers.is_empty() && class.of.is_none();
+/// Returns the class of "which one?": the thing that the clause before it names. A mere "which?" is asked of several.
+fn antecedent_of_which(sentences: &[Sentence], clause: &Clause, class: Option<&NounPhrase>) -> Option<NounPhrase> {
+    let bare = match class {
+        Some(class) => {
+            matches!(class.head.as_str(), "one" | "ones") && class.modifiers.is_empty() && class.of.is_none()
+        }
+        None => clause.asking.as_ref().is_some_and(|asking| asking.word == "which"),
+    };
     let before = sentences.iter().flat_map(|sentence| &sentence.clauses);
     let before = before.filter(|other| bare && other.range.end <= clause.range.start);
     let things = before.flat_map(|other| other.objects.iter().chain(&other.subject));
     things
-        .filter(|noun| noun.kind == NounKind::Common && !noun.is_pronoun())
+        .filter(|noun| noun.kind == NounKind::Common && !noun.is_pronoun() && (class.is_some() || noun.plural))
         .max_by_key(|noun| noun.range.start)
         .cloned()
 }
