@@ -24,6 +24,8 @@ const SEARCHED_EVENTS: [usize; 2] = [32, 600];
 const SEEN_KINDS: &[Kind] = &[Kind::Caption, Kind::Object, Kind::Entity, Kind::Action, Kind::State];
 /// Nouns for whatever was said, heard or seen.
 const GENERAL_NOUNS: &[&str] = &["thing", "word", "sentence", "statement"];
+/// Adjectives that only say that there are several: "various boats".
+const SAYS_SEVERAL: &[&str] = &["different", "distinct", "separate", "several", "various"];
 
 /// The kind of which the first or the last is asked for.
 enum OrderedKind {
@@ -75,12 +77,12 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
 fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     let question = pool.question;
     let asked = &question.asked;
-    // "Two different boats": that there are several.
-    let is_order = |word: &str| matches!(word, "first" | "last" | "latest" | "earliest" | "different");
+    let is_order = |word: &str| matches!(word, "first" | "last" | "latest" | "earliest");
     let open =
         matches!(question.ask(), AnswerKind::Thing | AnswerKind::Person | AnswerKind::Description | AnswerKind::Action);
-    let class =
-        asked.class.as_ref().filter(|class| class.of.is_none() && class.modifiers.iter().all(|word| is_order(word)));
+    let class = asked.class.as_ref().filter(|class| {
+        class.of.is_none() && class.modifiers.iter().all(|word| is_order(word) || SAYS_SEVERAL.contains(&word.as_str()))
+    });
     if !open || asked.negated || asked.class.is_some() && class.is_none() {
         return None;
     }
@@ -100,6 +102,13 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     let happened = verbs == ["happen"] && class.is_none() && asked.clause.adjuncts.is_empty();
     // "There were two boats. Which came first?"
     let came = verbs == ["come"] && class.is_some() && asked.clause.adjuncts.is_empty();
+    // "Several boats went by. Which came first?": the sentence before only says that there were some.
+    let before = asked.words.iter().filter(|word| word.range.end <= asked.main.start && word.tag == Tag::Verb);
+    let introduces = |verb: &str| {
+        let category = lexicon::category(verb, PartOfSpeech::Verb);
+        is_perception(&verb) || category == Some(Category::MotionVerb)
+    };
+    let introduced: Vec<&str> = before.map(|word| word.lemma.as_str()).filter(|verb| introduces(verb)).collect();
     let is_known = |item: &ContentItem| {
         let of_class = class.is_some_and(|class| item.lemma == class);
         let of_name = names.iter().any(|name| name.lemma == item.lemma);
@@ -107,8 +116,10 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
             || of_name
             || item.light
             || GENERAL_NOUNS.contains(&item.lemma.as_str())
+            || SAYS_SEVERAL.contains(&item.lemma.as_str())
             || happened && item.lemma == "happen"
             || came && item.lemma == "come"
+            || class.is_some() && introduced.contains(&item.lemma.as_str())
             || class.is_some() && item.tag == Tag::Number
             || item.tag == Tag::Verb && (is_speech(&item.lemma.as_str()) || is_perception(&item.lemma.as_str()))
     };
