@@ -1,11 +1,15 @@
-//! Maps signals to confidence: one small table per layer, fitted by `tests/calibrate`.
+//! Maps signals to confidence by tables that `tests/calibrate` fits: one small one per layer, and trees for whether the
+//! memory answers at all.
 
+mod boosted_trees;
 mod reader_table;
 mod table;
 
+use self::boosted_trees::{BoostedTrees, Tree};
 use super::candidate::{Layer, Signals};
-use super::extraction::{ReadSupport, scaled_log_odds};
+use super::extraction::ReadSupport;
 use super::options::Speaks;
+use crate::language::english::question::AnswerKind;
 
 /// A logistic regression over the signals.
 #[derive(Debug, Clone, Copy)]
@@ -41,42 +45,32 @@ impl LayerCalibration {
     }
 }
 
-/// A logistic regression for whether the memory answers a question at all, over the best candidate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AnswerableCalibration {
-    pub offset: f32,
-    /// Of the confidence in the candidate; 0 if it does not tell what was asked for.
-    pub confidence: f32,
-    pub confidence_odds: f32,
-    /// Of the confidence once more, unless the candidate is the reader's.
-    pub ruled: f32,
-    /// Of whether the candidate tells what was asked for.
-    pub tells: f32,
-    pub coverage: f32,
-    pub thing: f32,
-    pub known: f32,
-    pub answerable: f32,
-    pub answerable_odds: f32,
-}
-
-impl AnswerableCalibration {
-    fn probability(&self, layer: Layer, signals: &Signals, support: ReadSupport) -> f32 {
-        let tells = signals.fits > 0.0;
-        let confidence = if tells { candidate_confidence(layer, signals, Some(support)) } else { 0.0 };
-        let ruled = if layer == Layer::Read { 0.0 } else { confidence };
-        logistic(
-            self.offset
-                + self.confidence * confidence
-                + self.confidence_odds * scaled_log_odds(confidence)
-                + self.ruled * ruled
-                + if tells { self.tells } else { 0.0 }
-                + self.coverage * signals.coverage
-                + self.thing * signals.thing
-                + self.known * signals.known
-                + self.answerable * support.answerable
-                + self.answerable_odds * scaled_log_odds(support.answerable),
-        )
-    }
+/// What the trees for whether the memory answers look at, in the order in which they were fitted: `ANSWERABLE` in
+/// `tests/calibrate`.
+fn answerable_values(asked: AnswerKind, layer: Layer, signals: &Signals, support: ReadSupport) -> [f32; 17] {
+    let tells = signals.fits > 0.0;
+    let is = |condition: bool| f32::from(u8::from(condition));
+    let counted = matches!(asked, AnswerKind::Times | AnswerKind::Count | AnswerKind::Length | AnswerKind::Change);
+    [
+        // A candidate that does not tell what was asked for is no answer, however likely its event is the right one.
+        if tells { candidate_confidence(layer, signals, Some(support)) } else { 0.0 },
+        is(layer == Layer::Read),
+        is(tells),
+        signals.coverage,
+        signals.cosine,
+        signals.margin,
+        signals.fits,
+        signals.thing,
+        signals.known,
+        support.read,
+        support.extracted,
+        support.undisputed,
+        support.answerable,
+        is(support.prose),
+        is(asked == AnswerKind::Time),
+        is(counted),
+        is(asked == AnswerKind::Truth),
+    ]
 }
 
 /// Weights of the log-odds that an event which was read answers the question, against that none does: a conditional
@@ -109,11 +103,11 @@ pub(super) fn candidate_confidence(layer: Layer, signals: &Signals, support: Opt
 
 /// Probability that the memory answers a question at all, by its best candidate and what a reader says of it. A wrong
 /// answer may be likely where the right one is in memory too, so this is not the confidence in the candidate.
-pub(super) fn answerable(layer: Layer, signals: &Signals, support: ReadSupport) -> f32 {
+pub(super) fn answerable(asked: AnswerKind, layer: Layer, signals: &Signals, support: ReadSupport) -> f32 {
     match layer {
         // No reader knows procedures.
         Layer::Procedures => procedure_confidence(signals),
-        _ => reader_table::answerable(support.prose).probability(layer, signals, support),
+        _ => reader_table::ANSWERABLE.probability(&answerable_values(asked, layer, signals, support)),
     }
 }
 

@@ -223,10 +223,9 @@ fn answer_if_likely(
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
-    // What is answered rightly is answerable.
     let answerable = read.map(|read| {
         let support = read.support(question, &best);
-        calibration::answerable(best.layer, &best.signals, support).max(best.confidence)
+        calibration::answerable(question.ask(), best.layer, &best.signals, support)
     });
     if let Some(reason) = reason_to_decline(best.confidence, answerable) {
         return decline_as_insufficient(best.confidence, reason, trace);
