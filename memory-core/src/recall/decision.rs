@@ -36,6 +36,9 @@ pub(super) fn decide(
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
+    if asks_nothing_known(question) {
+        return decline_as_insufficient(0.0, "this is no question, and memory knows no word of it".into(), trace);
+    }
     let best = match question.query.ablation.without_reconciling {
         true => most_confident(candidates, trace),
         false => compare_candidates(question, candidates, intent, trace),
@@ -260,6 +263,13 @@ fn reason_to_decline(confidence: f32, answerable: Option<f32>) -> Option<String>
 fn decline_as_insufficient(confidence: f32, reason: String, trace: &mut Vec<TraceStep>) -> AnswerDecision {
     add_trace_step(trace, "insufficiency", reason.clone());
     AnswerDecision::None { confidence, reason }
+}
+
+/// Returns whether a text asks nothing and names nothing that memory knows: "Hello!"
+fn asks_nothing_known(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let asks = clause.asking.is_some() || clause.verb.is_some() || question.asked.report.is_some();
+    !asks && !question.content.is_empty() && question.content.known_share() <= 0.0
 }
 
 /// Returns whether a candidate states how something is, so that the newest statement holds.

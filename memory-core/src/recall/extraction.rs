@@ -18,8 +18,9 @@ use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::Clause;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, say_moment};
 use crate::ports::{AnswerForm, Extraction, Passage};
 use crate::query::Effort;
@@ -330,10 +331,31 @@ impl ReadEvent {
                 Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
                     words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
                 }
+                Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
                 Some(marked) => words(self.attributed(marked), self.extraction.span_probability),
                 None => words(quoted(), 0.5),
             },
         }
+    }
+
+    /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
+    /// no number of people.
+    fn counts_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
+        let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
+            return false;
+        };
+        let living = |noun: &NounPhrase| {
+            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+            category.map(|category| matches!(category, Category::Person | Category::Animal | Category::Group))
+        };
+        let start = self.found.reading.event.text.find(marked).unwrap_or_default();
+        let mut nouns = self.found.reading.clauses().flat_map(Clause::nouns);
+        let counted = nouns.find(|noun| {
+            noun.kind == NounKind::Common && start <= noun.range.start && noun.range.end <= start + marked.len()
+        });
+        counted.is_some_and(
+            |counted| matches!((living(class), living(counted)), (Some(asked), Some(told)) if asked != told),
+        )
     }
 
     /// Returns words of the event as an answer. Who "I" is must be said.

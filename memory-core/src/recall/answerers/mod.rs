@@ -19,6 +19,7 @@ pub(super) mod numbers;
 pub(super) mod order;
 mod ordinal;
 pub(super) mod parts;
+pub(super) mod persons_met;
 pub(super) mod places;
 pub(super) mod poses;
 pub(super) mod presence;
@@ -158,12 +159,13 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 7] = [
+    let answerers: [MultiEventAnswerer; 8] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
         |pool, _| inventory::answer(pool),
+        |pool, _| persons_met::answer(pool),
         |pool, _| harmful_food::answer(pool),
         interruptions::answer,
     ];
@@ -225,7 +227,11 @@ fn answer_of_its_kind(
         AnswerKind::Time => times::answer(pool, found, cue)?,
         // "How many weeks did it take?" asks how long.
         AnswerKind::Count if counts::asks_time_units(question) => amounts::answer_duration(pool, found)?,
-        AnswerKind::Count | AnswerKind::Times => counts::answer(pool, found)?,
+        AnswerKind::Count => match class_members::answer(pool)? {
+            Some(members) => Some(members),
+            None => counts::answer(pool, found)?,
+        },
+        AnswerKind::Times => counts::answer(pool, found)?,
         AnswerKind::Amount | AnswerKind::Length => amounts::answer(pool, found)?,
         AnswerKind::Truth => truth::answer(pool, found)?,
         // Deeds in sessions belong to the procedures.
@@ -234,7 +240,7 @@ fn answer_of_its_kind(
         AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| changes::answer(pool, found)),
         _ => None,
     };
-    let of_class = class_members::answer(pool)?;
+    let of_class = if question.ask() == AnswerKind::Count { None } else { class_members::answer(pool)? };
     let caused = match causes::answer(pool, found)? {
         Some(cause) => Some(cause),
         None => reasons::answer(pool, found)?,

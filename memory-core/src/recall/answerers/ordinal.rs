@@ -25,7 +25,7 @@ const SEEN_KINDS: &[Kind] = &[Kind::Caption, Kind::Object, Kind::Entity, Kind::A
 /// Nouns for whatever was said, heard or seen.
 const GENERAL_NOUNS: &[&str] = &["thing", "word", "sentence", "statement"];
 /// Adjectives that only say that there are several: "various boats".
-const SAYS_SEVERAL: &[&str] = &["different", "distinct", "separate", "several", "various"];
+pub(super) const SAYS_SEVERAL: &[&str] = &["different", "distinct", "separate", "several", "various"];
 
 /// The kind of which the first or the last is asked for.
 enum OrderedKind {
@@ -94,10 +94,7 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     let is_speech = |verb: &&str| {
         SPEECH_VERBS.contains(verb) || lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::CommunicationVerb)
     };
-    let is_perception = |verb: &&str| {
-        lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::PerceptionVerb)
-            || matches!(*verb, "meet" | "have" | "encounter")
-    };
+    let is_perception = |verb: &&str| is_perception_verb(verb);
     let names: Vec<&Word> = inside.clone().filter(|word| word.tag == Tag::Name).collect();
     let happened = verbs == ["happen"] && class.is_none() && asked.clause.adjuncts.is_empty();
     // "There were two boats. Which came first?"
@@ -149,6 +146,12 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
         (None, AnswerKind::Thing | AnswerKind::Description) if verbs.contains(&"see") => Some(OrderedKind::Seen(None)),
         _ => None,
     }
+}
+
+/// Returns whether a verb says only that something was perceived, or was there.
+pub(super) fn is_perception_verb(verb: &str) -> bool {
+    lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::PerceptionVerb)
+        || matches!(verb, "meet" | "have" | "encounter")
 }
 
 /// Returns the speech that is asked for. `None` if nobody here knows who the speaker is: "what did he say last?".

@@ -3,7 +3,9 @@
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::lexicon;
+use crate::language::english::space::asks_robot_perception;
 use crate::language::english::syntax::NounPhrase;
+use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::EventPool;
 use crate::recall::question::Question;
@@ -70,9 +72,10 @@ fn today(question: &Question<'_>) -> TimeSpan {
     TimeSpan::new(start.into(), question.now.timestamp().into())
 }
 
-/// Returns whether a question restricts only the time and at most the modality: "what was in view at ten?".
+/// Returns whether a question restricts only the time and at most the modality: "what was in view at ten?", and of
+/// today "what did you see?".
 pub(in crate::recall) fn restricts_only_time(question: &Question<'_>) -> bool {
-    question.has_time_bound()
+    (question.has_time_bound() || question.tense == Tense::Past && asks_robot_perception(&question.asked.clause))
         && question.content.is_empty()
         && question.asked.cue.is_none()
         && question.asked.class.is_none()

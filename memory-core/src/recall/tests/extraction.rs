@@ -87,6 +87,21 @@ fn the_words_that_the_reader_marks_are_the_answer() {
 }
 
 #[test]
+fn a_number_of_things_is_no_number_of_persons() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "Nine crates and two gardeners came on the cart.")];
+    let ask = |words: &'static str, question: &str| {
+        let marks = Marks { sentence: "crates", words, form: AnswerForm::Words, read: Arc::default() };
+        home(rows).with_meaning().with_reader(marks).ask(question)
+    };
+    let persons = "How many people helped in the garden?";
+    let answer = ask("Nine crates", persons);
+    assert!(!answer.answer.unwrap_or_default().contains("Nine"), "{}", answer.reason);
+    assert_eq!(ask("two gardeners", persons).answer.as_deref(), Some("Two gardeners"));
+    assert_eq!(ask("Nine crates", "How many boxes came on it?").answer.as_deref(), Some("Nine crates"));
+}
+
+#[test]
 fn a_marked_i_is_the_speaker() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "I gave the seedlings a good soaking.")];
     let marks = Marks { sentence: "soaking", words: "I", form: AnswerForm::Words, read: Arc::default() };

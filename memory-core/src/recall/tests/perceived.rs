@@ -161,3 +161,97 @@ fn the_last_words_of_a_person_are_found_and_shown_whatever_others_said_since() {
     assert_eq!(answer.answer.as_deref(), Some("Oda: We close in an hour."), "{}", answer.reason);
     assert!(answer.evidence[0].text.contains("We close"), "{:?}", answer.evidence[0]);
 }
+
+/// A quay in the morning.
+const QUAY: &[Row] = &[
+    ("20T08:00:00", 5, Kind::Caption, None, "A heron stands on the quay."),
+    ("20T08:05:00", 5, Kind::Object, None, "hedgehog: in the leaves; plastic flamingo; lamp: red"),
+    ("20T08:10:00", 0, Kind::Text, Some("Liv"), "Good morning. Mind the ropes."),
+    ("20T08:12:00", 5, Kind::Sound, None, "A chain rattles."),
+    ("20T08:15:00", 5, Kind::Caption, None, "A baker in a white smock carries a bronze otter past a moped."),
+    ("20T08:20:00", 5, Kind::Caption, None, "Two porters unload a lorry while the baker waits."),
+    ("20T08:22:00", 5, Kind::Sound, None, "A whistle blows twice."),
+    ("20T08:25:00", 5, Kind::Caption, None, "A fisherman's hut is locked, and the porters sit on it."),
+];
+
+#[test]
+fn all_members_of_a_class_are_listed_however_the_list_is_asked_for() {
+    let home = home(QUAY).with_meaning();
+    for question in [
+        "Which animals did you see?",
+        "What animals have you come across?",
+        "Which animals were to be seen?",
+        "List the animals.",
+        "Could you please list the animals that you saw?",
+        "Give me a list of the animals you met.",
+        "Give me a round-up of the animals you noticed.",
+    ] {
+        let answer = home.ask(question);
+        assert_eq!(answer.answer.as_deref(), Some("Hedgehog and heron"), "{question}: {answer:?}");
+    }
+    let vehicles = home.ask("Can you give me an overview of the vehicles you saw?");
+    assert_eq!(vehicles.answer.as_deref(), Some("Lorry and moped"), "{vehicles:?}");
+    // A deed is no perception, and one event may tell who did it.
+    let waits = home.ask("Which people waited?");
+    assert!(!waits.answer.unwrap_or_default().contains("porters"));
+}
+
+#[test]
+fn everybody_who_was_there_is_listed_with_those_known_by_name_first() {
+    let home = home(QUAY).with_meaning();
+    for question in
+        ["Who was there?", "Whom did you meet?", "Which people did you see?", "Can you tell me who was around?"]
+    {
+        let answer = home.ask(question);
+        let everybody = "Liv, a baker in a white smock and two porters";
+        assert_eq!(answer.answer.as_deref(), Some(everybody), "{question}: {answer:?}");
+        assert!(answer.evidence.iter().any(|found| found.text.contains("Two porters")), "{answer:?}");
+    }
+    assert_eq!(home.ask("Whom did you hear?").answer.as_deref(), Some("Liv"));
+}
+
+#[test]
+fn kinds_and_persons_that_were_there_are_counted_and_named() {
+    let home = home(QUAY).with_meaning();
+    let misses = home.misses(&[
+        ("How many people did you see?", "4: Liv, a baker in a white smock and two porters"),
+        ("How many people were there?", "4: Liv"),
+        ("How many different animals did you see?", "2: hedgehog and heron"),
+        ("How many kinds of vehicles were there?", "2: lorry and moped"),
+        ("Which noises were there?", "A chain rattles; A whistle blows twice"),
+    ]);
+    assert_eq!(misses, NONE);
+    // How many of a kind there are is not how many kinds.
+    let horns = home.ask("How many vehicles did you see?").answer.unwrap_or_default();
+    assert!(!horns.contains("moped"), "{horns}");
+}
+
+#[test]
+fn what_was_seen_or_heard_is_summed_up_of_today_where_no_time_is_named() {
+    let home = home(QUAY).with_meaning();
+    let ask = |question: &str, day: &str| {
+        let now = Some(time(&format!("{day}T18:00:00")));
+        answer(&Query { question: question.into(), now, ..Query::default() }, &home).unwrap()
+    };
+    let seen = ask("What did you see?", "20");
+    assert_eq!(seen.route, crate::Route::Gist, "{seen:?}");
+    assert!(seen.answer.unwrap_or_default().contains("heron"));
+    assert_ne!(ask("What did you see?", "23").route, crate::Route::Gist);
+}
+
+#[test]
+fn a_greeting_is_no_question() {
+    let home = home(QUAY).with_meaning();
+    let hello = home.ask("Ahoy!");
+    assert_eq!(hello.answer, None, "{hello:?}");
+    assert!(hello.reason.contains("no question"), "{}", hello.reason);
+}
+
+#[test]
+fn a_request_to_describe_is_not_answered_with_yes() {
+    let home = home(QUAY).with_meaning();
+    for question in ["Can you describe the heron?", "Would you please describe the heron?", "Describe the heron."] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert!(answer.contains("on the quay") && !answer.starts_with("Yes"), "{question}: {answer}");
+    }
+}

@@ -82,10 +82,17 @@ fn find_candidates(word: &str) -> Vec<LemmaCandidate> {
         add_phrase_candidates(word, &mut found);
     }
     if found.is_empty() && word.contains('-') {
-        let spaced = word.replace('-', " ");
-        add_single_word_candidates(&spaced, &mut found);
+        let mut joined = Vec::new();
+        add_single_word_candidates(&word.replace('-', " "), &mut found);
+        add_single_word_candidates(&word.replace('-', ""), &mut joined);
+        // "A round-up" is a roundup, and nobody rounds up.
+        let as_noun = |candidate: &LemmaCandidate| candidate.part == PartOfSpeech::Noun;
+        let only_verbs = found.iter().all(|candidate| candidate.part == PartOfSpeech::Verb);
         if found.is_empty() {
-            add_single_word_candidates(&word.replace('-', ""), &mut found);
+            found = joined;
+        } else if only_verbs && joined.iter().any(as_noun) {
+            joined.retain(as_noun);
+            found = joined;
         }
     }
     if let Some(owner) = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).or_else(|| word.strip_suffix('\''))

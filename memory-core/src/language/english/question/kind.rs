@@ -6,7 +6,7 @@ use super::{AnswerKind, ParsedQuestion, is_request_verb};
 use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
-use crate::language::english::tag::Tag;
+use crate::language::english::tag::{Tag, Word};
 
 /// Words for the length of a report.
 const REPORT_LENGTHS: &[&str] = &["short", "brief", "quick", "concise", "whole", "full", "complete"];
@@ -18,7 +18,7 @@ fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
     let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
     let has_extent =
         |noun: &NounPhrase| noun.modifiers.iter().any(|modifier| REPORT_LENGTHS.contains(&modifier.as_str()));
-    let mut nouns = nouns;
+    let mut nouns = nouns.filter(|noun| listed_class(noun).is_none());
     let wanted = nouns.find(|noun| {
         is_a(noun, "summary") || is_a(noun, "overview") || has_extent(noun) && is_a(noun, "communication")
     })?;
@@ -128,6 +128,10 @@ pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
 
 fn asks_summary(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
     let clause = &asked.clause;
+    // "An overview of the animals" is a list.
+    if clause.objects.iter().any(|object| listed_class(object).is_some()) {
+        return false;
+    }
     // What went on, and not a walk "that she went on".
     let what_went_on = ["what", "all", "else"].iter().any(|word| words.has(&[word, "went", "on"]));
     let goes_on = words.has(&["going", "on"]) || what_went_on;
@@ -180,17 +184,23 @@ fn begins_with_time(words: &QuestionWords) -> bool {
 
 /// Returns the kind of answer to a request, to a question that begins with a verb, or to a mere statement.
 fn kind_without_question_word(asked: &mut ParsedQuestion, words: &QuestionWords) -> AnswerKind {
-    let first = asked.words.iter().find(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark);
-    if let Some(first) = first
-        && is_request_verb(&first.text)
-    {
+    let main: Vec<&Word> =
+        asked.words.iter().filter(|word| word.range.start >= asked.main.start && word.tag != Tag::Mark).collect();
+    let first = main.first().copied();
+    if let Some(request) = request_verb(&main) {
         // "List the towns", "describe the pet": the object is what is asked for.
-        asked.class = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
+        let object = asked.clause.objects.iter().find(|object| !object.is_pronoun()).cloned();
+        if let Some(class) = object.as_ref().and_then(listed_class) {
+            asked.report = object.as_ref().map(|list| list.range.start..class.range.start);
+            asked.class = Some(class.clone());
+            return AnswerKind::Thing;
+        }
+        asked.class = object;
         let object = asked.class.as_ref().map_or("", |class| class.head.as_str());
         return match object {
             "colour" | "color" | "name" | "number" => AnswerKind::Thing,
             "step" => AnswerKind::Way,
-            _ if first.has_text("describe") => AnswerKind::Description,
+            _ if request.has_text("describe") => AnswerKind::Description,
             _ => AnswerKind::Thing,
         };
     }
@@ -206,6 +216,26 @@ fn kind_without_question_word(asked: &mut ParsedQuestion, words: &QuestionWords)
         true => AnswerKind::Truth,
         false => AnswerKind::Description,
     }
+}
+
+/// Returns the verb of a request: "describe the pet", "could you please describe the pet?"
+fn request_verb<'w>(words: &[&'w Word]) -> Option<&'w Word> {
+    let mut rest = words.iter().copied().peekable();
+    if rest.next_if(|word| word.tag == Tag::Modal).is_some() {
+        rest.next_if(|word| word.has_text("you"))?;
+    }
+    while rest.next_if(|word| word.tag == Tag::Adverb || word.has_text("please")).is_some() {}
+    rest.next().filter(|word| is_request_verb(&word.text))
+}
+
+/// Returns the class of things that a list is wanted of: "a list of the animals", "a roundup of the vehicles".
+fn listed_class(list: &NounPhrase) -> Option<&NounPhrase> {
+    let is_a = |head, class| lexicon::is_a_as(head, class, PartOfSpeech::Noun).is_some();
+    let lists = ["list", "summary", "overview"].iter().any(|class| list.head == *class || is_a(&list.head, class));
+    list.of.as_deref().filter(|of| {
+        let things = is_a(&of.head, "object") || is_a(&of.head, "substance");
+        lists && of.plural && of.kind == NounKind::Common && things
+    })
 }
 
 fn kind_of_how(clause: &Clause, asking: &Asking, words: &QuestionWords) -> AnswerKind {
@@ -285,7 +315,9 @@ fn class_noun(asked: &mut ParsedQuestion, asking: &Asking, noun: &str) -> String
         && let Some(of) = asking.noun.as_ref().and_then(|noun| noun.of.as_deref())
         && noun != "name"
     {
-        asked.class = Some(of.clone());
+        // "Which kinds of food" asks for more than one.
+        let plural = of.plural || asking.noun.as_ref().is_some_and(|noun| noun.plural);
+        asked.class = Some(NounPhrase { plural, ..of.clone() });
         return of.head.clone();
     }
     // "What size boots does she need?" asks for the size.
