@@ -14,6 +14,8 @@ use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
 use crate::{Kind, ReadError};
 
+/// Maximum number of events that are looked through, the latest ones.
+const MAX_EVENTS: usize = 600;
 /// Nouns without a plural that name several things.
 const COLLECTIVES: &[&str] =
     &["food", "fruit", "furniture", "clothing", "equipment", "luggage", "jewellery", "machinery"];
@@ -22,26 +24,14 @@ const MATERIALS_OF_LIKENESSES: &[&str] = &["metal", "alloy", "rock", "ceramic", 
 /// Adjectives of likenesses of living things.
 const LIKENESSES: &[&str] = &["wooden", "toy", "plush", "stuffed", "carved", "painted", "stone"];
 
+/// The name of a member of a class, how often it was noticed, and an event.
+type Member = (String, usize, RetrievedEvent);
+
 /// Answers with all members of a class in the time of the question, if it names nothing else: "which animals did you
 /// see?".
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    // A name is no class: "what is he called?".
-    if asks_for_name_or_number(question) {
-        return Ok(None);
-    }
-    let class = match (question.ask(), &question.asked.class) {
-        (AnswerKind::Thing, Some(class)) if class.kind == NounKind::Common => class,
-        (AnswerKind::Count, Some(class)) if asks_perception_only(question) => match counted_kinds(class) {
-            Some(class) => class,
-            None => return Ok(None),
-        },
-        (AnswerKind::Truth, _) => match question.named.first() {
-            Some(noun) if noun.determiner.as_deref() == Some("any") || noun.plural => noun,
-            _ => return Ok(None),
-        },
-        _ => return Ok(None),
-    };
+    let Some(class) = asked_class(question) else { return Ok(None) };
     // What narrows the class ("which kitchen sound") is not met by its members, also where no event names it.
     let narrows = |lemma: &String| {
         let several = SAYS_SEVERAL.contains(&lemma.as_str());
@@ -51,7 +41,6 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let of_all = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Count);
     let all = several && of_all && asks_perception_only(question);
     let class = &class.head;
-    let living = lexicon::is_a_as(class, "organism", PartOfSpeech::Noun).is_some();
     let alone = question.content.items.iter().all(|item| {
         let unknown = item.documents == 0 && !narrows(&item.lemma);
         item.lemma == *class || item.light || unknown || item.tag == Tag::Verb
@@ -62,24 +51,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     if all && matches!(class.as_str(), "sound" | "noise") {
         return sounds_heard(pool);
     }
-    let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
-    let events = pool.events_in_time_order(question.bound(), question.sense, kinds, true, 600, &question.content)?;
-    let mut items: Vec<(String, usize, RetrievedEvent)> = Vec::new();
-    let mut nearest = u8::MAX;
-    for found in events {
-        for (lemma, tag) in &found.reading.lemmas[..found.reading.own_words.min(found.reading.lemmas.len())] {
-            let steps = lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
-            let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, class));
-            let steps = steps.filter(|_| !occurs_only_as_modifier(lemma, &found.reading.event.text));
-            if let Some(steps) = steps.filter(|_| !(living && is_likeness(lemma, &found.reading))) {
-                nearest = nearest.min(steps);
-                match items.iter_mut().find(|(known, ..)| known == lemma) {
-                    Some((_, count, _)) => *count += 1,
-                    None => items.push((lemma.clone(), 1, found.clone())),
-                }
-            }
-        }
-    }
+    let (mut items, nearest) = members(pool, class)?;
     // Asked for one ("which animal walked by?"), the one that is nearest in meaning comes first. Asked for all, the most
     // frequent.
     let plural = question.asked.class.as_ref().is_none_or(|class| class.plural);
@@ -126,6 +98,50 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     }))
 }
 
+/// Returns the class whose members answer a question.
+fn asked_class<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
+    // A name is no class: "what is he called?".
+    if asks_for_name_or_number(question) {
+        return None;
+    }
+    let class = question.asked.class.as_ref();
+    match question.ask() {
+        AnswerKind::Thing => class.filter(|class| class.kind == NounKind::Common),
+        AnswerKind::Count => class.filter(|_| asks_perception_only(question)).and_then(counted_kinds),
+        AnswerKind::Truth => {
+            question.named.first().filter(|noun| noun.determiner.as_deref() == Some("any") || noun.plural)
+        }
+        _ => None,
+    }
+}
+
+/// Returns what is of a class, each with how often it was noticed and the latest event that tells of it; and how many
+/// steps the nearest is below the class.
+fn members(pool: &EventPool<'_>, class: &str) -> Result<(Vec<Member>, u8), ReadError> {
+    let question = pool.question;
+    let living = lexicon::is_a_as(class, "organism", PartOfSpeech::Noun).is_some();
+    let kinds = vec![Kind::Caption, Kind::Object, Kind::Sound, Kind::Entity, Kind::Action, Kind::State];
+    let events =
+        pool.events_in_time_order(question.bound(), question.sense, kinds, true, MAX_EVENTS, &question.content)?;
+    let mut items: Vec<Member> = Vec::new();
+    let mut nearest = u8::MAX;
+    for found in events {
+        for (lemma, tag) in &found.reading.lemmas[..found.reading.own_words.min(found.reading.lemmas.len())] {
+            let steps = lexicon::is_a_as(lemma, class, PartOfSpeech::Noun).filter(|steps| *steps > 0);
+            let steps = steps.filter(|_| *tag == Tag::Noun && lexicon::is_kind_of(lemma, class));
+            let steps = steps.filter(|_| !occurs_only_as_modifier(lemma, &found.reading.event.text));
+            if let Some(steps) = steps.filter(|_| !(living && is_likeness(lemma, &found.reading))) {
+                nearest = nearest.min(steps);
+                match items.iter_mut().find(|(known, ..)| known == lemma) {
+                    Some((_, count, _)) => *count += 1,
+                    None => items.push((lemma.clone(), 1, found.clone())),
+                }
+            }
+        }
+    }
+    Ok((items, nearest))
+}
+
 /// Returns the class whose kinds are counted: "different animals", "kinds of food". How many of each there are is
 /// another question.
 fn counted_kinds(class: &NounPhrase) -> Option<&NounPhrase> {
@@ -140,7 +156,7 @@ fn counted_kinds(class: &NounPhrase) -> Option<&NounPhrase> {
 fn sounds_heard(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let mut events =
-        pool.events_in_time_order(question.bound(), None, vec![Kind::Sound], true, 600, &question.content)?;
+        pool.events_in_time_order(question.bound(), None, vec![Kind::Sound], true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| (found.span().start, found.id()));
     let mut sounds: Vec<(String, RetrievedEvent)> = Vec::new();
     // Silence and noise that nobody noticed are no event.
@@ -180,7 +196,7 @@ pub(super) fn asks_perception_only(question: &Question<'_>) -> bool {
 fn is_likeness(lemma: &str, reading: &ParsedEvent) -> bool {
     let is_material = |modifier: &String| {
         let is_a = |class: &&str| modifier == class || lexicon::is_a_as(modifier, class, PartOfSpeech::Noun).is_some();
-        MATERIALS_OF_LIKENESSES.iter().any(|class| is_a(&class)) || LIKENESSES.contains(&modifier.as_str())
+        MATERIALS_OF_LIKENESSES.iter().any(is_a) || LIKENESSES.contains(&modifier.as_str())
     };
     let mut own = reading.clauses().flat_map(|clause| clause.nouns()).filter(|noun| noun.head == lemma).peekable();
     own.peek().is_some() && own.all(|noun| noun.modifiers.iter().any(is_material))

@@ -16,6 +16,9 @@ use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::{ParsedEvent, is_person};
 use crate::{Kind, ReadError};
 
+/// Persons by name or description, each with the first event that shows them.
+type Persons = Vec<(String, RetrievedEvent)>;
+
 /// Maximum number of events that are looked through, the latest ones.
 const MAX_EVENTS: usize = 600;
 /// Longest gap in the text between a person and what describes them.
@@ -35,7 +38,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     };
     let mut events = pool.events_in_time_order(question.bound(), None, kinds, true, MAX_EVENTS, &question.content)?;
     events.sort_by_key(|found| (found.span().start, found.id()));
-    let (mut named, mut described): (Vec<(String, RetrievedEvent)>, Vec<(String, RetrievedEvent)>) = Default::default();
+    let (mut named, mut described) = (Persons::new(), Persons::new());
     for found in &events {
         let event = &found.reading.event;
         let entity = event.entity.iter().filter(|entity| !entity.eq_ignore_ascii_case(ROBOT_ENTITY));
@@ -80,7 +83,7 @@ fn number_of(person: &str) -> u32 {
     number.map_or(1, |number| number as u32)
 }
 
-fn add_once(list: &mut Vec<(String, RetrievedEvent)>, person: &str, found: &RetrievedEvent) {
+fn add_once(list: &mut Persons, person: &str, found: &RetrievedEvent) {
     // "Two men" are probably the "two men in orange coats".
     let same = |known: &str| {
         let (known, person) = (known.to_lowercase(), person.to_lowercase());
