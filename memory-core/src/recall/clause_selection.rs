@@ -21,6 +21,8 @@ const MIN_VERB_CATEGORY_SHARE: u8 = 60;
 const MIN_SAME_NAME_SIMILARITY: f32 = 0.7;
 /// Minimum similarity of a word of an event to the name in the question.
 const MIN_NAME_SIMILARITY: f32 = 0.5;
+/// Words for no person in particular.
+const ANYBODY: &[&str] = &["anybody", "anyone", "somebody", "someone"];
 
 /// Returns the clauses that cover most of the question, in text order. Returns every clause if none covers more than
 /// the others.
@@ -122,6 +124,26 @@ pub(super) fn is_done_by_another(question: &Question<'_>, reading: &ParsedEvent)
     let named =
         reading.lemmas[..reading.own_words.min(reading.lemmas.len())].iter().any(|(lemma, _)| *lemma == actor.head);
     named && !doers.is_empty() && doers.iter().all(is_other)
+}
+
+/// Returns whether anybody's deed is asked about and an event tells of nobody, and of no such deed either: that a door
+/// slams says of nobody that they came to it, and a knock at it does.
+pub(super) fn lacks_anybody(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let clause = &question.asked.clause;
+    let anybody = clause.subject.as_ref().is_some_and(|who| ANYBODY.contains(&who.head.as_str()));
+    let Some(verb) = clause.verb.as_ref().filter(|verb| anybody && !verb.auxiliary_only) else { return false };
+    let is_somebody = |noun: &NounPhrase| {
+        let person = || lexicon::is_a_as(&noun.head, "person", PartOfSpeech::Noun).is_some();
+        is_person(noun) || noun.is_pronoun() && noun.head != "it" || noun.kind == NounKind::Common && person()
+    };
+    let same_deed =
+        |told: &Clause| told.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_SAME_NAME_SIMILARITY);
+    let named =
+        |item: &ContentItem| item.lemma == verb.lemma && reading.lemmas.iter().any(|(own, _)| *own == item.lemma);
+    reading.event.entity.is_none()
+        && !reading.clauses().flat_map(Clause::nouns).any(is_somebody)
+        && !reading.clauses().any(same_deed)
+        && !question.content.items.iter().any(named)
 }
 
 /// Returns whether an event does not state the deed that a question presupposes, and no other event does: "who won the

@@ -5,7 +5,9 @@ use crate::language::english::states::{StateScale, same_state, state_of_word};
 use crate::language::english::syntax::Clause;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::Candidate;
-use crate::recall::clause_selection::{has_other_actor, is_done_by_another, lacks_asked_deed, relevant_clauses};
+use crate::recall::clause_selection::{
+    has_other_actor, is_done_by_another, lacks_anybody, lacks_asked_deed, relevant_clauses,
+};
 use crate::recall::denial::{denies, denies_existence, only_plans, states_other_colour};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
@@ -45,6 +47,7 @@ pub(super) fn verdict_by_deeds(
             && names(found)
             && !planned(found)
             && !lacks_asked_deed(question, &found.reading)
+            && !lacks_anybody(question, &found.reading)
             && !has_other_actor(question, &found.reading)
             && !is_done_by_another(question, &found.reading)
     };
