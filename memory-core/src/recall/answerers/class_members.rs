@@ -185,7 +185,11 @@ fn sounds_heard(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
 pub(super) fn asks_perception_only(question: &Question<'_>) -> bool {
     let words = &question.asked.words;
     let mut verbs = words.iter().enumerate().filter(|(_, word)| word.tag == Tag::Verb);
+    // What somebody else had or saw is told by single events.
+    let subject = question.asked.clause.subject.as_ref();
+    let another = subject.is_some_and(|who| matches!(who.head.as_str(), "i" | "he" | "she" | "it" | "they"));
     !question.asked.negated
+        && !another
         && verbs.all(|(at, verb)| {
             let across = words.get(at + 1).is_some_and(|next| next.has_text("across"));
             is_perception_verb(&verb.lemma) || is_request_verb(&verb.text) || verb.lemma == "come" && across

@@ -191,6 +191,9 @@ fn all_members_of_a_class_are_listed_however_the_list_is_asked_for() {
     }
     let vehicles = home.ask("Can you give me an overview of the vehicles you saw?");
     assert_eq!(vehicles.answer.as_deref(), Some("Lorry and moped"), "{vehicles:?}");
+    // What another one had is told by single events.
+    let had = home.ask("Which vehicles did they have?");
+    assert!(had.confidence < vehicles.confidence, "{had:?}");
     // A deed is no perception, and one event may tell who did it.
     let waits = home.ask("Which people waited?");
     assert!(!waits.answer.unwrap_or_default().contains("porters"));
@@ -251,6 +254,21 @@ fn what_nobody_does_says_of_nobody_that_they_did_something() {
     assert!(!door("The gate slams in the wind.").starts_with("Yes"));
     assert!(door("Somebody comes to the gate.").starts_with("Yes"));
     assert!(door("A sailor rattles the gate.").starts_with("Yes"));
+}
+
+#[test]
+fn who_said_the_most_is_counted_in_words() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 0, Kind::Text, Some("Liv"), "No."),
+        ("20T08:01:00", 0, Kind::Text, Some("Ivo"), "Then let us wait until the tide is in and the ropes are dry."),
+        ("20T08:02:00", 0, Kind::Text, Some("Liv"), "Fine."),
+        ("20T08:03:00", 0, Kind::Text, Some("Ane"), "I can go ahead and look."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses =
+        home.misses(&[("Who spoke the most?", "Ivo"), ("Who talked most?", "Ivo"), ("Who has said the least?", "Liv")]);
+    assert_eq!(misses, NONE);
+    assert!(home.ask("Who spoke the most?").reason.contains("the most of all"));
 }
 
 #[test]
