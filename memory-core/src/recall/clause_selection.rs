@@ -126,8 +126,8 @@ pub(super) fn is_done_by_another(question: &Question<'_>, reading: &ParsedEvent)
     named && !doers.is_empty() && doers.iter().all(is_other)
 }
 
-/// Returns whether anybody's deed is asked about and an event tells of nobody, and of no such deed either: that a door
-/// slams says of nobody that they came to it, and a knock at it does.
+/// Returns whether a question asks for anybody's deed, and an event names neither a person nor the deed. "The door slams"
+/// does not say that anybody came to it.
 pub(super) fn lacks_anybody(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let clause = &question.asked.clause;
     let anybody = clause.subject.as_ref().is_some_and(|who| ANYBODY.contains(&who.head.as_str()));
@@ -138,12 +138,12 @@ pub(super) fn lacks_anybody(question: &Question<'_>, reading: &ParsedEvent) -> b
     };
     let same_deed =
         |told: &Clause| told.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_SAME_NAME_SIMILARITY);
-    let named =
-        |item: &ContentItem| item.lemma == verb.lemma && reading.lemmas.iter().any(|(own, _)| *own == item.lemma);
+    // "A knock at the door" names the deed of "did anybody knock?".
+    let named = || reading.lemmas.iter().any(|(own, _)| *own == verb.lemma);
     reading.event.entity.is_none()
         && !reading.clauses().flat_map(Clause::nouns).any(is_somebody)
         && !reading.clauses().any(same_deed)
-        && !question.content.items.iter().any(named)
+        && !named()
 }
 
 /// Returns whether an event does not state the deed that a question presupposes, and no other event does: "who won the

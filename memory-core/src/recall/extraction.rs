@@ -80,7 +80,7 @@ pub(super) struct ReadSupport {
 }
 
 /// Log-odds of a probability between 1 in 10,000 and 9,999 in 10,000, as a number from 0 to 1.
-pub(super) fn scaled_log_odds(probability: f32) -> f32 {
+fn scaled_log_odds(probability: f32) -> f32 {
     let odds = |probability: f32| (probability / (1.0 - probability)).ln();
     let least = 1e-4;
     let most = odds(1.0 - least);

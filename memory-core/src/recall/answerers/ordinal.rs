@@ -91,9 +91,7 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
         asked.words.iter().filter(|word| asked.main.start <= word.range.start && word.range.end <= asked.main.end);
     let verbs: Vec<&str> =
         inside.clone().filter(|word| word.tag == Tag::Verb).map(|word| word.lemma.as_str()).collect();
-    let is_speech = |verb: &&str| {
-        SPEECH_VERBS.contains(verb) || lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::CommunicationVerb)
-    };
+    let is_speech = |verb: &&str| is_speech_verb(verb);
     let is_perception = |verb: &&str| is_perception_verb(verb);
     let names: Vec<&Word> = inside.clone().filter(|word| word.tag == Tag::Name).collect();
     let happened = verbs == ["happen"] && class.is_none() && asked.clause.adjuncts.is_empty();
@@ -146,6 +144,11 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
         (None, AnswerKind::Thing | AnswerKind::Description) if verbs.contains(&"see") => Some(OrderedKind::Seen(None)),
         _ => None,
     }
+}
+
+/// Returns whether a verb says that something was said.
+pub(super) fn is_speech_verb(verb: &str) -> bool {
+    SPEECH_VERBS.contains(&verb) || lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::CommunicationVerb)
 }
 
 /// Returns whether a verb says only that something was perceived, or was there.

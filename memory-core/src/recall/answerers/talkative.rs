@@ -1,10 +1,9 @@
-//! Answers who said the most or the least: "who spoke the most?", "who talked least at breakfast time?".
+//! Answers who said the most or the least: "who spoke the most?", "who has talked least today?".
 
 use std::collections::BTreeMap;
 
+use super::ordinal::is_speech_verb;
 use crate::index::words;
-use crate::language::english::closed::SPEECH_VERBS;
-use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::tag::Tag;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
@@ -50,18 +49,15 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         CandidateValue::Text(speaker),
         own,
         question.content.known_share(),
-        format!("{count} words, the {} of all, told {sentences} times", if most { "most" } else { "fewest" }),
+        format!("{count} words in {sentences} statements, the {} of all", if most { "most" } else { "fewest" }),
     )))
 }
 
 /// Returns whether a question asks for whoever said the most, or the least. `None` if it says more than that.
 fn asks_most_or_least(question: &Question<'_>) -> Option<bool> {
     let asked = &question.asked;
-    let speaks = |verb: &str| {
-        SPEECH_VERBS.contains(&verb) || lexicon::category(verb, PartOfSpeech::Verb) == Some(Category::CommunicationVerb)
-    };
     let mut verbs = asked.words.iter().filter(|word| word.tag == Tag::Verb).peekable();
-    let only_speaks = verbs.peek().is_some() && verbs.all(|verb| speaks(&verb.lemma));
+    let only_speaks = verbs.peek().is_some() && verbs.all(|verb| is_speech_verb(&verb.lemma));
     let nothing_else = question.content.items.iter().all(|item| item.tag == Tag::Verb) && asked.cue.is_none();
     let person = question.ask() == AnswerKind::Person && asked.subject_is_asked && !asked.negated;
     let most = asked.words.iter().find_map(|word| match word.text.as_str() {
