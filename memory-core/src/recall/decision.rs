@@ -228,7 +228,9 @@ fn answer_if_likely(
 ) -> AnswerDecision {
     let answerable = read.map(|read| {
         let support = read.support(question, &best);
-        calibration::answerable(question.ask(), best.layer, &best.signals, support)
+        let answerable = calibration::answerable(question.ask(), best.layer, &best.signals, support);
+        // A reader does not know the moment ("when the bell rang"). What is answered rightly is answerable.
+        if best.layer == Layer::CrossModal { answerable.max(best.confidence) } else { answerable }
     });
     if let Some(reason) = reason_to_decline(best.confidence, answerable) {
         return decline_as_insufficient(best.confidence, reason, trace);
