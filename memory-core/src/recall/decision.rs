@@ -230,7 +230,7 @@ fn answer_if_likely(
         let support = read.support(question, &best);
         let answerable = calibration::answerable(question.ask(), best.layer, &best.signals, support);
         // A reader does not know the moment ("when the bell rang"). What is answered rightly is answerable.
-        if best.layer == Layer::CrossModal { answerable.max(best.confidence) } else { answerable }
+        if question.asked.cue.is_some() { answerable.max(best.confidence) } else { answerable }
     });
     if let Some(reason) = reason_to_decline(best.confidence, answerable) {
         return decline_as_insufficient(best.confidence, reason, trace);
