@@ -20,6 +20,8 @@ QUESTION = re.compile(r"Q ([\d,]+|-) \| ([^|]+) \| ?([^|]*)$")
 # A line before is read together with the next one if it is at most as old, in seconds. As BEFORE_WINDOW in recall/extraction.rs.
 BEFORE_SECONDS = 600
 FORMS = ["words", "yes", "no", "time", "speaker", "implied"]
+# Of the answerable questions of another memory, each fifth is asked of a memory that cannot answer them. Their form.
+STRANGE, STRANGE_FORM = 5, "strange"
 
 Line = collections.namedtuple("Line", "at speaker words kind")
 Question = collections.namedtuple("Question", "text lines answer form")
@@ -88,6 +90,13 @@ def never_fitted(name):
 def memories(wanted=lambda name: True):
     found = (Memory(path) for path in sorted(FOLDER.glob("*/*.txt")) if wanted(path.parent.name + path.stem))
     return list(found)
+
+
+def strange(some):
+    """Memories, each with questions about what it was never told: of the memory after it. Who writes a memory's unanswerable questions has
+    it in view, so they speak of what it knows. People also ask about what it never heard of."""
+    for memory, other in zip(some, some[1:] + some[:1]):
+        yield memory, [Question(question.text, [], "", STRANGE_FORM) for question in other.questions if question.lines][::STRANGE]
 
 
 def words(text):
