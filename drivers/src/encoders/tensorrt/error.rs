@@ -31,8 +31,10 @@ pub enum TensorRtError {
         /// What else can be done.
         hint: String,
     },
-    /// The library does not take an engine, also not after it was built anew.
-    #[error("TensorRT does not take the engine ({message}): `engram models build --fresh` builds it anew")]
+    /// The library does not take an engine that it has just built. One from the cache is built anew without an error.
+    #[error(
+        "TensorRT does not take the engine that it has just built ({message}): install a TensorRT that supports this GPU, or set models.backend to \"cpu\""
+    )]
     PlanRejected {
         /// The message of the library.
         message: String,
