@@ -102,6 +102,22 @@ fn a_number_of_things_is_no_number_of_persons() {
 }
 
 #[test]
+fn what_is_found_by_its_moment_needs_no_reader_that_agrees() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 2, Kind::Sound, None, "A goods bell rings twice."),
+        ("19T08:00:04", 3, Kind::Text, Some("Oda"), "Somebody take the melons in, please."),
+        ("19T11:00:00", 3, Kind::Text, Some("Oda"), "The scales want oiling."),
+    ];
+    let deaf = Marks { sentence: "of no row", words: "", form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(deaf);
+    let answer = memory.ask("What did Oda say when the goods bell rang?");
+    assert!(answer.answer.as_deref().unwrap_or_default().contains("melons"), "{:?} {}", answer.answer, answer.reason);
+    // Without a moment, the reader is believed.
+    let answer = memory.ask("What did Oda say of the lemons?");
+    assert_eq!(answer.answer, None, "{}", answer.reason);
+}
+
+#[test]
 fn a_marked_i_is_the_speaker() {
     let rows: &[Row] = &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "I gave the seedlings a good soaking.")];
     let marks = Marks { sentence: "soaking", words: "I", form: AnswerForm::Words, read: Arc::default() };
@@ -174,7 +190,7 @@ fn the_quotation_around_words_does_not_raise_the_confidence_in_them() {
     let words = "it has a puncture";
     let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
-    let question = "Why can't anybody use the wheelbarrow today?".to_owned();
+    let question = "Why is the old wheelbarrow in the yard of no use to anybody today?".to_owned();
     let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
     let confidence = |layer: &str| -> f32 {
         let step = answer.trace.iter().find(|step| step.step == layer && step.detail.contains("Signals {")).unwrap();
