@@ -44,12 +44,16 @@ fn certain(form: AnswerForm) -> [f32; AnswerForm::ALL.len()] {
 }
 
 /// A reader that is not sure where the words begin and end.
-struct Unsure(Marks);
+struct Unsure {
+    reader: Marks,
+    span_probability: f32,
+}
 
 impl AnswerExtractor for Unsure {
     fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
-        let sure = self.0.extract(question, passages)?;
-        Ok(sure.into_iter().map(|one| Extraction { span_probability: 0.3, ..one }).collect())
+        let sure = self.reader.extract(question, passages)?;
+        let span_probability = self.span_probability;
+        Ok(sure.into_iter().map(|one| Extraction { span_probability, ..one }).collect())
     }
 }
 
@@ -162,7 +166,7 @@ fn words_that_the_reader_is_not_sure_of_are_shown_in_their_sentence() {
         read: Arc::default(),
     };
     let question = "Why do you carry water?";
-    let unsure = home(rows).with_meaning().with_reader(Unsure(marks())).ask(question);
+    let unsure = home(rows).with_meaning().with_reader(Unsure { reader: marks(), span_probability: 0.3 }).ask(question);
     assert_eq!(unsure.answer.as_deref(), Some(&*format!("Oda: {sentence}")), "{}", unsure.reason);
     let sure = home(rows).with_meaning().with_reader(marks()).ask(question);
     assert_eq!(sure.answer.as_deref(), Some("Frost got into the pipes"), "{}", sure.reason);
@@ -188,9 +192,9 @@ fn the_quotation_around_words_does_not_raise_the_confidence_in_them() {
     let rows: &[Row] =
         &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
     let words = "it has a puncture";
-    let marks = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
-    let memory = home(rows).with_meaning().with_reader(marks);
-    let question = "Why is the old wheelbarrow in the yard of no use to anybody today?".to_owned();
+    let reader = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(Unsure { reader, span_probability: 0.6 });
+    let question = "Why can't anybody use the wheelbarrow today?".to_owned();
     let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
     let confidence = |layer: &str| -> f32 {
         let step = answer.trace.iter().find(|step| step.step == layer && step.detail.contains("Signals {")).unwrap();
