@@ -114,8 +114,9 @@ fn what_is_found_by_its_moment_needs_no_reader_that_agrees() {
     ];
     let deaf = Marks { sentence: "of no row", words: "", form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(deaf);
-    let answer = memory.ask("What did Oda say when the goods bell rang?");
-    assert!(answer.answer.as_deref().unwrap_or_default().contains("melons"), "{:?} {}", answer.answer, answer.reason);
+    let answer = memory.ask("What was said when the bell rang?");
+    assert!(answer.answer.is_some(), "{}", answer.reason);
+    assert!(answer.evidence[0].text.contains("melons"), "{:?}", answer.evidence[0].text);
     // Without a moment, the reader is believed.
     let answer = memory.ask("What did Oda say of the lemons?");
     assert_eq!(answer.answer, None, "{}", answer.reason);
