@@ -118,7 +118,7 @@ fn what_is_found_by_its_moment_needs_no_reader_that_agrees() {
     assert!(answer.answer.is_some(), "{}", answer.reason);
     assert!(answer.evidence[0].text.contains("melons"), "{:?}", answer.evidence[0].text);
     // Without a moment, the reader is believed.
-    let answer = memory.ask("What did Oda say of the lemons?");
+    let answer = memory.ask("What did Oda say of the turnips?");
     assert_eq!(answer.answer, None, "{}", answer.reason);
 }
 
