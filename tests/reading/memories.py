@@ -9,7 +9,7 @@ The reader learns from most of them. On some (`held_out`) recall's probabilities
     Q 1 | is the kettle working? | =no                                   an answer that is not in the words: =yes, =no, =time, =who, or other words
     Q - | what colour is the kettle? |                                   nothing answers it
 """
-import collections, datetime, re
+import collections, datetime, hashlib, random, re
 from pathlib import Path
 
 import times
@@ -97,6 +97,22 @@ def strange(some):
     it in view, so they speak of what it knows. People also ask about what it never heard of."""
     for memory, other in zip(some, some[1:] + some[:1]):
         yield memory, [Question(question.text, [], "", STRANGE_FORM) for question in other.questions if question.lines][::STRANGE]
+
+
+def with_options(memory):
+    """Some questions of a memory with four options each, and the place of the right one, or None: the other options answer other questions of
+    the same form. Every second question that is answered in the words of a line, and every second one that nothing answers."""
+    others = [question for question in memory.questions if question.form == "words"]
+    wanted = others[::2] + [question for question in memory.questions if not question.lines][::2]
+    for question in wanted:
+        chance = random.Random(hashlib.sha256(f"{memory.name} {question.text}".encode()).digest())
+        wrong = list(dict.fromkeys(other.answer for other in others if not set(other.lines) & set(question.lines) and words(other.answer) != words(question.answer)))
+        # Those that are about as long, so that length tells nothing.
+        length = len(question.answer) or len(chance.choice(wrong))
+        wrong = sorted(chance.sample(wrong, min(len(wrong), 12)), key=lambda answer: abs(len(answer) - length))
+        options = [question.answer, *wrong[:3]] if question.lines else wrong[:4]
+        chance.shuffle(options)
+        yield question, options, options.index(question.answer) if question.lines else None
 
 
 def words(text):

@@ -125,8 +125,8 @@ fn procedure_confidence(signals: &Signals) -> f32 {
 }
 
 /// Log-odds of an option among others, up to a common constant: a conditional logit (McFadden 1974) over its evidence.
-pub(super) fn option_logit(speaks: &Speaks) -> f32 {
-    let weight = &table::SPEAKS;
+pub(super) fn option_logit(speaks: &Speaks, with_reader: bool) -> f32 {
+    let weight = if with_reader { &reader_table::SPEAKS } else { &table::SPEAKS };
     weight.told * speaks.told
         + weight.scene * speaks.scene
         + weight.anywhere * speaks.anywhere
@@ -138,6 +138,11 @@ pub(super) fn option_logit(speaks: &Speaks) -> f32 {
         + weight.answered * speaks.answered
         + weight.quoted * speaks.quoted
         + weight.about * speaks.about
+        + weight.typed * speaks.typed
+        + weight.typed_best * speaks.typed_best
+        + weight.read * speaks.read
+        + weight.read_told * speaks.read_told
+        + weight.read_alone * speaks.read_alone
 }
 
 /// With a reader: below this probability that the memory answers the question there is no answer.
@@ -146,4 +151,8 @@ pub(super) use reader_table::ANSWERED as ANSWERABLE;
 pub(super) use reader_table::MIN_CONFIDENCE;
 /// Without a reader: below this confidence there is no answer.
 pub(super) use table::ANSWERED;
-pub(super) use table::CHOSEN;
+
+/// Least confidence in an option that is chosen.
+pub(super) fn least_confidence_in_option(with_reader: bool) -> f32 {
+    if with_reader { reader_table::CHOSEN } else { table::CHOSEN }
+}

@@ -2,13 +2,13 @@
 
 use super::candidate::{Candidate, Layer, Signals};
 use super::decision::{AnswerDecision, decide};
-use super::extraction::ReadEvents;
+use super::extraction::{ReadEvents, ReadSupport};
 use super::options::OptionVectors;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
 use super::retrieval::RetrievedEvents;
 use super::trace::trace_step;
-use super::{calibration, options, pool, reconciling};
+use super::{calibration, options, pool, reconciling, trace};
 use crate::{Intent, QueryError, Route, TraceStep};
 
 /// The answer or the chosen option, with its confidence and evidence.
@@ -84,14 +84,15 @@ pub(super) fn conclude_options(
     gathered: &RetrievedEvents,
     candidates: Vec<Candidate>,
     vectors: &[OptionVectors],
-    trace: &mut Vec<TraceStep>,
+    read: Option<&ReadEvents>,
+    steps: &mut Vec<TraceStep>,
 ) -> Result<RecallConclusion, QueryError> {
     let question = pool.question;
     let heard: &[Candidate] = if question.query.ablation.without_reconciling { &[] } else { &candidates };
-    let weighed = options::weigh_options(pool, &gathered.found, heard, vectors)?;
-    trace.push(trace_step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
+    let weighed = options::weigh_options(pool, &gathered.found, heard, vectors, read)?;
+    steps.push(trace_step("options", format!("by {}: {:?}", weighed.by, weighed.support)));
     if question.query.trace {
-        trace.extend(weighed.speaks.iter().map(|speaks| trace_step("hypothesis", format!("{speaks:?}"))));
+        steps.extend(weighed.speaks.iter().map(|speaks| trace_step("hypothesis", format!("{speaks:?}"))));
     }
     let layer = candidates.first().map_or(Layer::Episodes, |best| best.layer);
     let Some((option, support, lead)) = weighed.best() else {
@@ -114,31 +115,39 @@ pub(super) fn conclude_options(
             coverage: spoken.map_or(support, |speaks| speaks.scene.max(speaks.answered)).clamp(0.0, 1.0),
             cosine: spoken.map_or(0.0, |speaks| speaks.joint_suited),
             margin: lead.clamp(0.0, 1.0),
-            fits: if spoken.is_none() { 1.0 } else { 0.0 },
+            fits: spoken.map_or(1.0, |speaks| speaks.typed_best),
             thing: best.map_or(0.0, |found| found.coverage.of_content) * gathered.cue_coverage.clamp(0.0, 1.0),
             known: question.content.known_share(),
         }
     };
-    let signals = signals_of(option, support, lead);
+    let mut evidence =
+        pool::merge(weighed.evidence.clone(), candidates.first().map(|best| best.evidence.clone()).unwrap_or_default());
+    evidence = pool::merge(evidence, gathered.found.clone());
+    // `read` is whether any event answers, and `extracted` how far the reader's words agree with the option.
+    let read_support = |option: usize| {
+        let extracted = weighed.speaks.get(option).map_or(0.0, |speaks| speaks.read);
+        read.map(|read| ReadSupport { read: read.answerable(), extracted, ..ReadSupport::default() })
+    };
+    let confidence_in = |option: usize, support: f32, lead: f32| {
+        let signals = signals_of(option, support, lead);
+        calibration::candidate_confidence(Layer::Options, &signals, read_support(option))
+    };
     let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
         let lead = if other == option { lead } else { 0.0 };
-        calibration::candidate_confidence(Layer::Options, &signals_of(other, *support, lead), None)
+        confidence_in(other, *support, lead)
     });
     let by_option = by_option.collect();
-    let confidence = calibration::candidate_confidence(Layer::Options, &signals, None);
-    trace.push(trace_step("choice", format!("{signals:?} option {option}")));
+    let confidence = confidence_in(option, support, lead);
+    steps.push(trace::choice_step(&signals_of(option, support, lead), read_support(option), option));
     let text = question.query.options[option].clone();
     let agreeing = heard.iter().find(|candidate| reconciling::supports_option(question, candidate, &text));
     let mut reason = format!("the options were compared by {}", weighed.by);
     if let Some(candidate) = agreeing {
-        trace
+        steps
             .push(trace_step("agreement", format!("{:?} and {:?} ({})", text, candidate.text, candidate.layer.name())));
         reason = format!("{reason}; {} says the same", reconciling::layer_description(candidate.layer));
     }
-    let mut evidence =
-        pool::merge(weighed.evidence, candidates.into_iter().next().map(|best| best.evidence).unwrap_or_default());
-    evidence = pool::merge(evidence, gathered.found.clone());
-    if evidence.is_empty() || confidence < calibration::CHOSEN {
+    if evidence.is_empty() || confidence < calibration::least_confidence_in_option(read.is_some()) {
         let reason = format!("too little speaks for any of the options ({confidence:.2})");
         return Ok(RecallConclusion {
             answer: None,

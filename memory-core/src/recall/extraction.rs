@@ -5,11 +5,13 @@
 //! right before it. What it finds is a candidate like any other, and it tells how far the other candidates' events
 //! answer the question.
 
-use std::ops::Range;
+mod words;
+
 use std::time::Duration;
 
+use super::answerers::parts::MAX_LIST_ITEMS;
 use super::answerers::places::capitalised;
-use super::answerers::quote::quotation;
+use super::answerers::quote::join_list;
 use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::other_people::PeopleAskedAbout;
@@ -18,11 +20,11 @@ use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
-use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::language::english::time::{Tense, say_moment};
-use crate::ports::{AnswerForm, Extraction, Passage};
+use crate::language::english::summary::uncapitalised;
+use crate::language::english::syntax::NounKind;
+use crate::language::english::time::Tense;
+use crate::ports::{Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp, index};
 
@@ -40,6 +42,10 @@ const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 const MAX_PROPOSED: usize = 2;
 /// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
 const MAX_COMPARED: usize = 3;
+/// Minimum probability of an event relative to the best one whose words are listed with it, and the minimum certainty of
+/// these.
+const MIN_LISTED_SHARE: f32 = 0.2;
+const MIN_LISTED_CERTAINTY: f32 = 0.3;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
@@ -58,6 +64,17 @@ struct ReadEvent {
     superseded: bool,
     /// Probability that this event answers the question, among all that were read and none.
     probability: f32,
+}
+
+/// What the reader answers from one event.
+pub(super) struct ReadAnswer<'a> {
+    pub found: &'a RetrievedEvent,
+    /// Probability that this event answers the question.
+    pub probability: f32,
+    /// Probability that these are the words, if it does.
+    pub certainty: f32,
+    pub text: String,
+    pub value: CandidateValue,
 }
 
 /// What reading says of a candidate, each number from 0 to 1.
@@ -87,9 +104,8 @@ fn scaled_log_odds(probability: f32) -> f32 {
     (odds(probability.clamp(least, 1.0 - least)) + most) / (2.0 * most)
 }
 
-/// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, if there is no
-/// time for it, or if the question has options: these are compared with all events, by weights that were fitted without
-/// a reader.
+/// Reads the most relevant events and those of the candidates. `None` without a reader, if it fails, or if there is no
+/// time for it.
 pub(super) fn read_events(
     pool: &EventPool<'_>,
     gathered: &RetrievedEvents,
@@ -99,8 +115,7 @@ pub(super) fn read_events(
 ) -> Result<Option<ReadEvents>, ReadError> {
     let query = pool.question.query;
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
-    let wanted = !hurried && query.options.is_empty();
-    let Some(extractor) = pool.reader.extractor().filter(|_| wanted) else { return Ok(None) };
+    let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
@@ -139,6 +154,19 @@ pub(super) fn read_events(
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 
+/// Returns whether a question asks for several things: "what drinks", "which tools", "what all".
+fn asks_for_several(question: &Question<'_>) -> bool {
+    let several = question.asked.class.as_ref().is_some_and(|class| class.plural && class.kind == NounKind::Common);
+    let words = question.asked.words.windows(2);
+    let (mut all, mut one_of) = (false, false);
+    for pair in words {
+        let wh = matches!(pair[0].text.as_str(), "what" | "who" | "where" | "which");
+        all |= wh && pair[1].has_text("all");
+        one_of |= matches!(pair[0].text.as_str(), "which" | "one") && pair[1].has_text("of");
+    }
+    matches!(question.ask(), AnswerKind::Thing | AnswerKind::Person) && (several || all) && !one_of
+}
+
 /// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
 fn passage_odds(extraction: &Extraction, rank: u16, superseded: bool) -> f32 {
     let weights = calibration::passage_weights();
@@ -152,9 +180,12 @@ fn passage_odds(extraction: &Extraction, rank: u16, superseded: bool) -> f32 {
 /// things are. The latest statement about a state holds.
 fn superseded(question: &Question<'_>, read: &[(Timestamp, &Extraction)]) -> Vec<bool> {
     let of_state = match question.ask() {
-        AnswerKind::Place | AnswerKind::Amount | AnswerKind::Count | AnswerKind::Person => {
-            question.tense == Tense::Present
-        }
+        AnswerKind::Place
+        | AnswerKind::Amount
+        | AnswerKind::Count
+        | AnswerKind::Person
+        | AnswerKind::Thing
+        | AnswerKind::Description => question.tense == Tense::Present,
         AnswerKind::Truth => question.tense != Tense::Future,
         _ => false,
     };
@@ -178,6 +209,11 @@ fn events_to_read(gathered: &RetrievedEvents, candidates: &[Candidate]) -> Vec<R
         }
     }
     events
+}
+
+/// Returns whether an event is told in sentences.
+fn is_prose(event: &Event) -> bool {
+    matches!(event.kind, Kind::Text | Kind::Caption)
 }
 
 /// Returns the text of an event. Speech begins with its speaker.
@@ -210,9 +246,8 @@ impl ReadEvents {
     /// Returns what reading says of a candidate.
     pub fn support(&self, question: &Question<'_>, candidate: &Candidate) -> ReadSupport {
         let first = candidate.evidence.first();
-        let prose = !candidate.computed
-            && first.is_some_and(|first| matches!(first.reading.event.kind, Kind::Text | Kind::Caption));
-        let answerable = self.read.iter().map(|read| read.probability).sum();
+        let prose = !candidate.computed && first.is_some_and(|first| is_prose(&first.reading.event));
+        let answerable = self.answerable();
         let own = first.and_then(|first| self.read.iter().find(|read| read.found.id() == first.id()));
         let Some(own) = own else {
             return ReadSupport { prose, answerable, undisputed: 1.0, ..ReadSupport::default() };
@@ -253,14 +288,38 @@ impl ReadEvents {
         self.read.iter().find(|read| read.found.id() == event).map_or(0.0, |read| read.probability)
     }
 
+    /// Returns what the reader answers from each event.
+    pub fn answers(&self, question: &Question<'_>) -> Vec<ReadAnswer<'_>> {
+        let answers = self.read.iter().map(|read| {
+            let (text, value, certainty) = read.answer(question);
+            ReadAnswer { found: &read.found, probability: read.probability, certainty, text, value }
+        });
+        answers.collect()
+    }
+
+    /// Returns whether most of the events are told in sentences. Of others the reader knows little.
+    pub fn is_mostly_prose(&self) -> bool {
+        2 * self.read.iter().filter(|read| is_prose(&read.found.reading.event)).count() >= self.read.len().max(1)
+    }
+
+    /// Probability that any of the events answers the question.
+    pub fn answerable(&self) -> f32 {
+        self.read.iter().map(|read| read.probability).sum()
+    }
+
     /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out; a quotation
     /// of the event does not say which of its words answer.
     pub fn propose(&self, question: &Question<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
         let known = question.content.known_share();
-        let proposed = self.most_probable().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
+        let best = self.most_probable().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
+        let proposed = self.list(question, known).into_iter().chain(best).take(MAX_PROPOSED);
         let direct = |candidate: &&Candidate| is_direct_answer(candidate) && !quotes_event(candidate);
         proposed
             .filter(|own| {
+                // A list says more than one thing of it.
+                if matches!(own.value, CandidateValue::List(_)) {
+                    return true;
+                }
                 let mut direct = candidates.iter().filter(direct);
                 !direct.any(|other| candidate_relation(question, own, other) == CandidateRelation::Agree)
             })
@@ -272,6 +331,43 @@ impl ReadEvents {
         let mut read: Vec<&ReadEvent> = self.read.iter().collect();
         read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         read.into_iter()
+    }
+
+    /// Returns the answers of all events that answer about as well as the best one, where a question asks for several things:
+    /// "what drinks did they bring?".
+    fn list(&self, question: &Question<'_>, known: f32) -> Option<Candidate> {
+        let best = self.most_probable().next().filter(|_| asks_for_several(question))?;
+        let mut listed: Vec<(&ReadEvent, String)> = Vec::new();
+        for read in self.most_probable().take_while(|read| read.probability >= MIN_LISTED_SHARE * best.probability) {
+            let (text, value, certainty) = read.answer(question);
+            let words = index::words(&text).map(|word| index::stem(&word)).collect::<Vec<_>>();
+            let is_known = listed.iter().any(|(_, other)| {
+                let other: Vec<String> = index::words(other).map(|word| index::stem(&word)).collect();
+                words.iter().all(|word| other.contains(word)) || other.iter().all(|word| words.contains(word))
+            });
+            let whole = text.contains(read.found.reading.event.text.trim_end_matches('.'));
+            if matches!(value, CandidateValue::Text(_)) && certainty >= MIN_LISTED_CERTAINTY && !is_known && !whole {
+                listed.push((read, text));
+            }
+        }
+        if listed.len() < 2 || listed.iter().all(|(read, _)| read.found.id() != best.found.id()) {
+            return None;
+        }
+        listed.truncate(MAX_LIST_ITEMS);
+        listed.sort_by_key(|(read, _)| (read.found.span().start, read.found.id()));
+        let items: Vec<String> = listed.iter().map(|(_, text)| uncapitalised(text)).collect();
+        let mut evidence: Vec<RetrievedEvent> = vec![best.found.clone()];
+        let others = listed.iter().map(|(read, _)| &read.found).filter(|found| found.id() != best.found.id());
+        evidence.extend(others.cloned());
+        let candidate = self.candidate(question, best, known);
+        let reason = "words that answer the question, of several events".to_owned();
+        Some(Candidate {
+            text: capitalised(&join_list(&items)),
+            value: CandidateValue::List(items),
+            evidence,
+            reason,
+            ..candidate
+        })
     }
 
     /// Returns the answer that the reader finds in one event.
@@ -298,108 +394,5 @@ impl ReadEvents {
             computed: false,
             reason: "words that answer the question".to_owned(),
         }
-    }
-}
-
-impl ReadEvent {
-    /// Returns the answer in words and as a value, and the probability that these are the words.
-    fn answer(&self, question: &Question<'_>) -> (String, CandidateValue, f32) {
-        let event = &self.found.reading.event;
-        let quoted = || quotation(&self.found, question);
-        let words = |text: String, certainty: f32| (text.clone(), CandidateValue::Text(text), certainty);
-        let probability = |form: AnswerForm| self.extraction.form_probability(form);
-        if question.ask() == AnswerKind::Truth {
-            let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
-            let others = [AnswerForm::Words, AnswerForm::Time, AnswerForm::Speaker, AnswerForm::Implied];
-            if others.into_iter().all(|other| yes + no >= probability(other)) {
-                let word = if yes >= no { "Yes" } else { "No" };
-                let text = format!("{word}: {}", quoted());
-                return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));
-            }
-        }
-        let form = self.extraction.form();
-        match form {
-            AnswerForm::Time => {
-                let text = capitalised(&say_moment(event.span.start, &question.now));
-                (text, CandidateValue::Times(vec![event.span]), probability(form))
-            }
-            AnswerForm::Speaker if event.entity.is_some() => {
-                words(event.entity.clone().unwrap_or_default(), probability(form))
-            }
-            AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
-            AnswerForm::Words => match self.marked_words(question) {
-                Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
-                    words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
-                }
-                Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
-                Some(marked) => words(self.attributed(marked), self.extraction.span_probability),
-                None => words(quoted(), 0.5),
-            },
-        }
-    }
-
-    /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
-    /// no number of people.
-    fn counts_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
-        let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
-            return false;
-        };
-        let living = |noun: &NounPhrase| {
-            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
-            category.map(|category| matches!(category, Category::Person | Category::Animal | Category::Group))
-        };
-        let start = self.found.reading.event.text.find(marked).unwrap_or_default();
-        let mut nouns = self.found.reading.clauses().flat_map(Clause::nouns);
-        let counted = nouns.find(|noun| {
-            noun.kind == NounKind::Common && start <= noun.range.start && noun.range.end <= start + marked.len()
-        });
-        counted.is_some_and(
-            |counted| matches!((living(class), living(counted)), (Some(asked), Some(told)) if asked != told),
-        )
-    }
-
-    /// Returns words of the event as an answer. Who "I" is must be said.
-    fn attributed(&self, marked: &str) -> String {
-        let speaks_of_speaker = index::words(marked).any(|word| FIRST_PERSON.contains(&word.as_str()));
-        let words = capitalised(marked);
-        match self.found.reading.event.entity.as_deref().filter(|_| speaks_of_speaker) {
-            Some(speaker) => format!("{speaker}: {words}"),
-            None => words,
-        }
-    }
-
-    /// Returns the marked words of the event, without marks at their ends. `None` if the speaker is marked, or nothing.
-    fn marked_words(&self, question: &Question<'_>) -> Option<&str> {
-        let Range { start, end } = self.extraction.span.clone();
-        let event = &self.found.reading.event;
-        if start < self.spoken_from {
-            return event.entity.as_deref().filter(|_| end <= self.spoken_from);
-        }
-        let marked = start - self.spoken_from..end.checked_sub(self.spoken_from)?;
-        let marked = event.text.get(self.with_whole_phrases(marked, question))?;
-        let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
-        (!marked.is_empty()).then_some(marked)
-    }
-
-    /// Extends words to the noun phrases and the time phrases that they begin or end in: "half past two" to "Friday at
-    /// half past two", "beard" to "a plaited beard". Not over words of the question, which asks for what is beside them.
-    fn with_whole_phrases(&self, marked: Range<usize>, question: &Question<'_>) -> Range<usize> {
-        let reading = &self.found.reading;
-        let asked: Vec<String> = index::words(question.text).map(|word| index::stem(&word)).collect();
-        let is_new = |range: Range<usize>| {
-            let added = reading.event.text.get(range).unwrap_or_default();
-            index::words(added).all(|word| index::is_stop_word(&word) || !asked.contains(&index::stem(&word)))
-        };
-        let phrases = reading.clauses().flat_map(Clause::nouns).map(|noun| noun.range.clone());
-        let mut whole = marked.clone();
-        for phrase in phrases.chain(reading.times.iter().map(|time| time.range.clone())) {
-            if phrase.start < marked.start && marked.start < phrase.end && is_new(phrase.start..marked.start) {
-                whole.start = whole.start.min(phrase.start);
-            }
-            if phrase.start < marked.end && marked.end < phrase.end && is_new(marked.end..phrase.end) {
-                whole.end = whole.end.max(phrase.end);
-            }
-        }
-        whole
     }
 }

@@ -44,6 +44,7 @@ mod trace;
 mod visits;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use self::conclusion::{conclude_open_question, conclude_options, route_of};
 use self::stopwatch::Stopwatch;
@@ -63,12 +64,16 @@ use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
 use self::retrieval::{RetrievedEvents, retrieve};
 use self::trace::trace_step;
+use crate::index::{Holding, Search};
 use crate::language::english::question::AnswerKind;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, TimeSpan, Timestamp, TraceStep};
 
 /// Maximum number of retrieved events that are searched for question words which the index does not hold.
 const MAX_EVENTS_FOR_UNKNOWN_WORDS: usize = 64;
+
+/// Difference between the clock of who asks and the clocks of the sources within which an event is not in the future.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
 
 /// Answers a question from one consistent view of the memory.
 ///
@@ -96,8 +101,8 @@ pub fn deliberate(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
 fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
     let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
-    let hard = hard_bounds(query)?;
     let now = query.now.unwrap_or_else(|| reader.clock().now());
+    let hard = hard_bounds(query)?.or_else(|| known_by(query, reader.search()));
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
     let mut question = Question::parse(query, zoned, reader.search(), hard);
     for name in retrieval::role_names(reader, &question)? {
@@ -130,6 +135,8 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let people = PeopleAskedAbout::of(&pool);
     candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
     let read = extraction::read_events(&pool, &gathered, &candidates, &people, &mut degraded)?;
+    // Options are weighed with what a reader answers only where it reads sentences.
+    let read = read.filter(|read| query.options.is_empty() || read.is_mostly_prose());
     if let Some(read) = &read {
         candidates.extend(read.propose(&question, &candidates));
         if query.trace {
@@ -148,7 +155,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let mut conclusion = if query.options.is_empty() {
         conclude_open_question(&question, candidates, &gathered, intent, read.as_ref(), &mut trace)
     } else {
-        conclude_options(&pool, &gathered, candidates, &embeddings.options, &mut trace)?
+        conclude_options(&pool, &gathered, candidates, &embeddings.options, read.as_ref(), &mut trace)?
     };
     // The proposal that equals the answer gets the confidence that the other candidates gave it.
     for proposal in proposed.iter_mut().filter(|one| Some(&one.text) == conclusion.answer.as_ref()) {
@@ -278,6 +285,14 @@ pub(crate) fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError>
         return Err(QueryError::Invalid(format!("`since` ({start}) is later than `until` ({end}): swap them")));
     }
     Ok(Some(TimeSpan { start, end }))
+}
+
+/// Returns the time up to which a question is about, if it is asked as of an earlier time than the memory reaches.
+fn known_by(query: &Query, search: &dyn Search) -> Option<TimeSpan> {
+    let now = query.now?.saturating_add(MAX_CLOCK_DIFFERENCE);
+    let later = TimeSpan { start: now, end: Timestamp::from_micros(i64::MAX) };
+    let after = search.holding(&Holding { span: Some(later), limit: 1, latest: true, ..Holding::default() });
+    (!after.is_empty()).then_some(TimeSpan { start: Timestamp::from_micros(i64::MIN), end: now })
 }
 
 /// φ of all texts that are compared, computed in one batch.

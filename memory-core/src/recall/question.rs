@@ -115,6 +115,7 @@ impl<'a> Question<'a> {
                 content.discount_unknown_deeds();
             }
             AnswerKind::Action if asked.habitual => content.remove_words(RECURRING_TIMES),
+            AnswerKind::Action if spends_time(&asked) => content.remove_words(&["spend"]),
             // "What is the date of …?": the date is the answer, not the subject.
             AnswerKind::Time => {
                 content.remove_words(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>())
@@ -211,13 +212,26 @@ fn refers_back(asked: &ParsedQuestion) -> bool {
     inside.peek().is_some() && (asked.is_bare() || inside.any(anaphor))
 }
 
-/// Returns what a request asks to report: "can you please sum up Tuesday?" asks about no future event.
+/// Returns what a request asks to report: "can you please sum up Tuesday?" asks about no future event, and neither does
+/// "give me a rundown of Monday".
 fn requested_report(text: &str) -> Option<&str> {
+    let begin = text.trim_start();
+    let begin = begin.strip_prefix("Please ").or_else(|| begin.strip_prefix("please ")).unwrap_or(begin);
+    if let Some((first, rest)) = begin.split_once(" me ")
+        && is_request_verb(&first.to_lowercase())
+    {
+        return Some(rest);
+    }
     let (before, rest) = text.split_once(" you ")?;
     let modal = ["can", "could", "will", "would"].iter().any(|modal| before.trim().eq_ignore_ascii_case(modal));
     let rest = rest.trim_start().strip_prefix("please ").unwrap_or(rest);
     let first = crate::index::words(rest).next()?;
     (modal && is_request_verb(&first)).then_some(rest)
+}
+
+/// Returns whether a question asks how somebody spent a time: "how did she spend her Monday?".
+pub(super) fn spends_time(asked: &ParsedQuestion) -> bool {
+    asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "spend")
 }
 
 /// Returns the tense of the question: that of its first auxiliary if it is past, whatever the question quotes after it.

@@ -1,6 +1,6 @@
 //! The steps of an answer's trace, which a question asks for with `trace`.
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Signals};
 use super::corrections::CorrectedStatement;
 use super::extraction::ReadSupport;
 use super::question::Question;
@@ -67,4 +67,12 @@ pub(super) fn candidate_step(candidate: &Candidate, support: ReadSupport) -> Tra
         candidate.reason
     );
     trace_step(candidate.layer.name(), detail)
+}
+
+/// Says which option was chosen, and by which signals. `tests/calibrate` reads these lines.
+pub(super) fn choice_step(signals: &Signals, support: Option<ReadSupport>, option: usize) -> TraceStep {
+    let ReadSupport { read, extracted, .. } = support.unwrap_or_default();
+    let signals = format!("{signals:?}");
+    let signals = signals.trim_end_matches(" }");
+    trace_step("choice", format!("{signals}, read: {read:.4}, extracted: {extracted:.4} }} option {option}"))
 }

@@ -159,7 +159,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// Returns a text with a lower-case first letter, unless the word is a name.
-fn uncapitalised(text: &str) -> String {
+pub(crate) fn uncapitalised(text: &str) -> String {
     let is_name = tag_words(text, &[], &[]).first().is_none_or(|word| word.tag == Tag::Name || word.text.len() < 2);
     let mut characters = text.chars();
     match characters.next() {

@@ -32,7 +32,9 @@ pub(in crate::recall) fn answer(
     if pending > 0 {
         degraded.push(format!("learning: pending for {pending} {}", if pending == 1 { "event" } else { "events" }));
     }
-    let bound = question.bound();
+    // As of an earlier time, the fact that was in force then answers, and none that was before.
+    let bounded = question.has_time_bound() || question.query.since.is_some() || question.query.until.is_some();
+    let bound = question.bound().filter(|_| bounded);
     let at = Timestamp::from(question.now.timestamp());
     let called = learnt.also_called(&asked.subject);
     if pending > 0 && is_outdated(pool, &asked.subject.shown, learnt.cursor()) {

@@ -1,12 +1,15 @@
-//! Answers what somebody does regularly: the deeds that recur on most days.
+//! Answers what somebody does regularly: the deeds that recur on most days, and the hour of one that recurs.
 
 use std::collections::BTreeSet;
 
+use super::keep_if_any;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
+use crate::language::english::time::Tense;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::recall::content::word_similarity;
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -22,6 +25,11 @@ const MIN_HABIT_DAYS: usize = 2;
 const MIN_DEED_OVERLAP: f32 = 0.6;
 /// Similarity below which a phrase names another person.
 const MIN_PERSON_SIMILARITY: f32 = 0.7;
+/// Minimum coverage of the question by a deed that recurs, and the same relative to the best.
+const MIN_HABIT_COVERAGE: f32 = 0.4;
+const MIN_RELATIVE_COVERAGE: f32 = 0.75;
+/// Maximum distance of a deed from the usual time, in minutes.
+const MAX_HABIT_MINUTES: i32 = 60;
 /// Maximum number of habits in an answer.
 const MAX_HABITS: usize = 3;
 
@@ -80,6 +88,54 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         question.content.known_share(),
         format!("done on {most} days"),
     )))
+}
+
+/// "What time does she have her tea?" Answers with the hour of a deed that was seen at about the same time on several days.
+pub(in crate::recall) fn usual_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Option<Candidate> {
+    let question = pool.question;
+    if !asks_usual_time(question) {
+        return None;
+    }
+    let seen = |found: &&RetrievedEvent| matches!(found.reading.event.kind, Kind::Caption | Kind::Action);
+    let mut found: Vec<RetrievedEvent> = pooled.iter().filter(seen).cloned().collect();
+    // What is called otherwise counts where nothing is called so.
+    keep_if_any(&mut found, |found| !has_other_actor(question, &found.reading));
+    keep_if_any(&mut found, |found| !lacks_asked_deed(question, &found.reading));
+    keep_if_any(&mut found, |found| !lacks_asked_thing(question, &found.reading));
+    let best = found.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max);
+    let least = MIN_HABIT_COVERAGE.max(MIN_RELATIVE_COVERAGE * best);
+    found.retain(|found| found.coverage.of_content >= least);
+    found.sort_by_key(|found| (found.span().start, found.id()));
+    let zone = question.now.time_zone();
+    let minute = |found: &RetrievedEvent| {
+        let at = found.span().start.to_jiff().to_zoned(zone.clone());
+        (at.date(), i32::from(at.hour()) * 60 + i32::from(at.minute()))
+    };
+    let mut minutes: Vec<i32> = found.iter().map(|found| minute(found).1).collect();
+    minutes.sort_unstable();
+    let middle = *minutes.get(minutes.len() / 2)?;
+    found.retain(|found| (minute(found).1 - middle).abs() <= MAX_HABIT_MINUTES);
+    let days: BTreeSet<jiff::civil::Date> = found.iter().map(|found| minute(found).0).collect();
+    if days.len() < MIN_HABIT_DAYS {
+        return None;
+    }
+    let clock = format!("{:02}:{:02}", middle / 60, middle % 60);
+    let same = found.iter().all(|found| minute(found).1 == middle);
+    let text = if same { format!("At {clock}") } else { format!("About {clock}") };
+    let value = CandidateValue::Times(found.iter().map(RetrievedEvent::span).collect());
+    let reason = format!("at about this time on {} days", days.len());
+    Some(Candidate::computed(Layer::Episodes, text, value, found, question.content.known_share(), reason))
+}
+
+/// Returns whether a question asks at what time something is done as a rule. A plain present may also ask for an
+/// appointment.
+fn asks_usual_time(question: &Question<'_>) -> bool {
+    let verb = question.asked.clause.verb.as_ref();
+    let does = verb.is_some_and(|verb| {
+        !verb.auxiliary_only && !verb.past && !verb.perfect && !verb.progressive && verb.modal.is_none()
+    });
+    let open = question.asked.cue.is_none() && !question.has_time_bound() && question.asked.occurrence.is_none();
+    question.ask() == AnswerKind::Time && open && (question.asked.habitual || does && question.tense != Tense::Past)
 }
 
 /// Returns the hours of the named part of the day.

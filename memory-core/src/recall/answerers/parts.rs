@@ -22,7 +22,7 @@ use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, na
 /// Minimum similarity of a name to the person in question.
 pub(super) const MIN_PERSON_SIMILARITY: f32 = 0.7;
 /// Maximum number of items of a list.
-pub(super) const MAX_LIST_ITEMS: usize = 8;
+pub(in crate::recall) const MAX_LIST_ITEMS: usize = 8;
 
 /// Returns the parts of an event that can answer the question.
 pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &RetrievedEvent) -> Vec<String> {

@@ -46,6 +46,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         Form::Compare { first, second, than } => compare(pool, &asked, first, second, *than),
         Form::Trend { then, .. } => trend(pool, &asked, *then),
         Form::Then => reading_then(pool, &asked),
+        Form::Now => reading_now(pool, &asked),
     }
 }
 
@@ -218,6 +219,15 @@ fn reading_then(pool: &EventPool<'_>, asked: &AskedReading) -> Result<Option<Can
         }
     };
     candidate(pool, text, CandidateValue::Number(first.value, first.unit.clone()), &chosen, reason)
+}
+
+/// Answers with the latest reading.
+fn reading_now(pool: &EventPool<'_>, asked: &AskedReading) -> Result<Option<Candidate>, ReadError> {
+    let all = readings(pool, asked, pool.question.hard, false)?;
+    let Some(last) = all.last() else { return Ok(None) };
+    let value = CandidateValue::Number(last.value, last.unit.clone());
+    let reason = format!("the latest reading, {}", say_moment(last.at, &pool.question.now));
+    candidate(pool, last.shown.clone(), value, &[last], reason)
 }
 
 /// Returns the readings within a span. For a moment without one, returns the nearest, or the latest before it.

@@ -8,7 +8,7 @@ use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::EventPool;
-use crate::recall::question::Question;
+use crate::recall::question::{Question, spends_time};
 use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
@@ -93,9 +93,12 @@ fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Ite
 /// Returns whether a question for somebody's deeds means a longer time span: only persons are named, for an hour or
 /// more.
 pub(in crate::recall) fn asks_for_long_span(question: &Question<'_>) -> bool {
+    // "How did she spend Monday?" names the time without a preposition.
+    let spent = || question.boosted_spans().first().map(|(span, _)| *span).filter(|_| spends_time(&question.asked));
     let long = question
         .bound()
         .filter(|_| question.has_time_bound())
+        .or_else(spent)
         .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
     let persons = question.content.items.iter().all(|item| {
         item.light

@@ -49,6 +49,9 @@ pub(in crate::recall) fn answer(
     {
         return Ok(Some(found));
     }
+    if let Some(found) = super::habits::usual_time(pool, pooled) {
+        return Ok(Some(found));
+    }
     if let Some(found) = former_time(question, pooled) {
         return Ok(Some(found));
     }

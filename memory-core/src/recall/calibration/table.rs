@@ -53,6 +53,11 @@ pub(super) const SPEAKS: Speaks = Speaks {
     answered: 4.782,
     quoted: 1.265,
     about: 3.175,
+    typed: 0.000,
+    typed_best: 0.000,
+    read: 0.000,
+    read_told: 0.000,
+    read_alone: 0.000,
 };
 
 /// The fit of a layer.

@@ -14,6 +14,7 @@ use super::answerers::order::ordered_items;
 use super::answerers::rank::rank;
 use super::candidate::{Candidate, CandidateValue};
 use super::clause_selection::lacks_asked_thing;
+use super::extraction::ReadEvents;
 use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::{Quantity, quantities};
 use super::question::Question;
@@ -64,18 +65,36 @@ impl OptionWeights {
     }
 }
 
-/// Weighs the options of a question.
+/// Weighs the options of a question: by the kind of answer where they are times, numbers, sums, lists in order or topics,
+/// else by words. With a reader both are weighed together with what it answers.
 pub(super) fn weigh_options(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     vectors: &[OptionVectors],
+    read: Option<&ReadEvents>,
 ) -> Result<OptionWeights, ReadError> {
+    let query = pool.question.query;
+    let typed = match query.ablation.without_details {
+        true => None,
+        false => weigh_by_kind(pool, pooled, candidates, vectors)?,
+    };
+    match typed {
+        Some(typed) if read.is_none() => Ok(typed),
+        typed => weigh_by_words(pool, pooled, candidates, &query.options, vectors, read, typed),
+    }
+}
+
+/// Weighs options that are times, numbers, sums, lists in order or topics by what memory says of these. `None` for options
+/// in words.
+fn weigh_by_kind(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+    candidates: &[Candidate],
+    vectors: &[OptionVectors],
+) -> Result<Option<OptionWeights>, ReadError> {
     let question = pool.question;
     let options = &question.query.options;
-    if question.query.ablation.without_details {
-        return weigh_by_words(pool, pooled, candidates, options, vectors);
-    }
     // "When is it due?" in the present may mean a day to come or one that is over: the reading that memory bears out.
     let tenses = match question.tense {
         Tense::Present => vec![Tense::Future, Tense::Past],
@@ -102,25 +121,22 @@ pub(super) fn weigh_options(
             (known, new) => known.or(new),
         };
     }
-    if let Some(weighed) = best {
-        return Ok(weighed);
+    if best.is_some() {
+        return Ok(best);
     }
     if let Some(weighed) = weigh_by_sums(pool, options)? {
-        return Ok(weighed);
+        return Ok(Some(weighed));
     }
     if let Some(weighed) = weigh_by_order(pool, options)? {
-        return Ok(weighed);
+        return Ok(Some(weighed));
     }
     if let Some(weighed) = weigh_by_number(pool, candidates, options) {
-        return Ok(weighed);
+        return Ok(Some(weighed));
     }
     if let Some(weighed) = weigh_by_told_values(pool, pooled, options) {
-        return Ok(weighed);
+        return Ok(Some(weighed));
     }
-    if let Some(weighed) = weigh_by_topic(pool, vectors)? {
-        return Ok(weighed);
-    }
-    weigh_by_words(pool, pooled, candidates, options, vectors)
+    weigh_by_topic(pool, vectors)
 }
 
 /// Weighs options that are all numbers or times. Only an event that states one of them about the thing supports it;

@@ -45,7 +45,8 @@ pub(super) fn weigh_by_topic(
         let joint = cosine(&option.joint, &mean).unwrap_or(0.0).max(0.0);
         Speaks { joint, joint_suited: joint, alone, alone_suited: alone, moment: joint, ..Speaks::default() }
     });
-    let support = softmax(speaks.map(|speaks| calibration::option_logit(&speaks)).collect::<Vec<_>>().into_iter());
+    let support =
+        softmax(speaks.map(|speaks| calibration::option_logit(&speaks, false)).collect::<Vec<_>>().into_iter());
     let mut near: Vec<(f32, RetrievedEvent)> =
         known.into_iter().map(|(found, own)| (cosine(&own, &mean).unwrap_or(0.0), found)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id().cmp(&b.1.id())));

@@ -1,16 +1,22 @@
 //! Weighs options in words: by words, by meaning, and by the answers of the layers.
 
-use super::{OptionVectors, OptionWeights};
+use std::time::Duration;
+
+use super::{OptionVectors, OptionWeights, sole_number};
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::{Tag, Word};
+use crate::language::english::time::{Tense, WholeTime, whole_times_told};
 use crate::recall::answerers::rank::rank;
 use crate::recall::calibration;
 use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::content::Content;
+use crate::recall::extraction::{ReadAnswer, ReadEvents};
 use crate::recall::nearest;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::quantities::quantities;
+use crate::recall::question::Question;
 use crate::recall::reading::is_content_word;
-use crate::{ReadError, TimeSpan};
+use crate::{ReadError, TimeSpan, Timestamp};
 
 /// Weight of a word of an option that no memory holds. Encoders have fewer words than people.
 const UNKNOWN_WORD_WEIGHT: f32 = 0.4;
@@ -22,6 +28,11 @@ const MIN_ANSWER_FIT: f32 = 0.5;
 const QUESTION_WORD_WEIGHT: f32 = 0.3;
 /// Minimum weight of an event that does not match the question.
 const MIN_EVENT_WEIGHT: f32 = 0.15;
+
+/// Longest span of an option that is a time on the clock.
+const MAX_CLOCK_SPAN: Duration = Duration::from_secs(3_600);
+/// Maximum distance, in minutes, of an option from the usual time that it is.
+const MAX_MINUTES_APART: i32 = 20;
 
 /// Features of an option, each 0 or more.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -48,6 +59,16 @@ pub(in crate::recall) struct Speaks {
     pub quoted: f32,
     /// Whether an event is about the very thing that the option names.
     pub about: f32,
+    /// Support by the kind of answer: by times, numbers, sums, order or topic. With a reader.
+    pub typed: f32,
+    /// Whether this is the option with the most support by the kind of answer. With a reader.
+    pub typed_best: f32,
+    /// Agreement with the reader's answers, weighted by the probability of each.
+    pub read: f32,
+    /// Coverage of its words by the events that answer according to the reader: their expected value.
+    pub read_told: f32,
+    /// Cosine of the option alone to the events that answer according to the reader: its expected value.
+    pub read_alone: f32,
 }
 
 /// Returns the content of each option without what all options share.
@@ -83,13 +104,16 @@ fn distinct_contents(pool: &EventPool<'_>, options: &[String]) -> Vec<Content> {
     contents
 }
 
-/// Weighs options in words.
+/// Weighs options in words. With a reader, what it answers and what was weighed by the kind of answer (`typed`) are features
+/// among the others.
 pub(super) fn weigh_by_words(
     pool: &EventPool<'_>,
     pooled: &[RetrievedEvent],
     candidates: &[Candidate],
     options: &[String],
     vectors: &[OptionVectors],
+    read: Option<&ReadEvents>,
+    typed: Option<OptionWeights>,
 ) -> Result<OptionWeights, ReadError> {
     let question = pool.question;
     let contents = distinct_contents(pool, options);
@@ -102,15 +126,109 @@ pub(super) fn weigh_by_words(
         events.push(event);
     }
     for candidate in candidates {
-        add_candidate_features(candidate, options, &contents, &mut speaks);
+        add_candidate_features(question, candidate, options, &contents, &mut speaks);
+    }
+    if let Some(read) = read {
+        let typed = typed.as_ref();
+        add_typed_features(typed, &mut speaks);
+        let answers = read.answers(question);
+        for (place, option) in options.iter().enumerate() {
+            let vector = vectors.get(place).map(|vectors| &vectors.alone);
+            let best = add_read_features(pool, &answers, option, &contents[place], vector, &mut speaks[place]);
+            events[place] = best.or(events[place].take());
+        }
     }
     // "Which is not used": the option with the least support.
     let sign = if question.asked.negated && question.asked.among_options { -1.0 } else { 1.0 };
-    let support = softmax(speaks.iter().map(|speaks| sign * calibration::option_logit(speaks)));
+    let support = softmax(speaks.iter().map(|speaks| sign * calibration::option_logit(speaks, read.is_some())));
     let best = support.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map(|(place, _)| place);
+    if let Some(typed) = typed.filter(|_| best.is_some_and(|place| speaks[place].typed_best > 0.0)) {
+        return Ok(OptionWeights { support, speaks, ..typed });
+    }
     let evidence = best.and_then(|place| events[place].clone()).into_iter().collect();
     let by = if sign < 0.0 { "words, and the one denied was wanted" } else { "words" };
     Ok(OptionWeights { support, evidence, by, speaks })
+}
+
+/// Sets the features from what was weighed by the kind of answer.
+fn add_typed_features(typed: Option<&OptionWeights>, speaks: &mut [Speaks]) {
+    let Some(typed) = typed else { return };
+    let best = typed.best().map(|(option, ..)| option);
+    for (place, (speaks, support)) in speaks.iter_mut().zip(&typed.support).enumerate() {
+        speaks.typed = support.clamp(0.0, 1.0);
+        speaks.typed_best = f32::from(u8::from(best == Some(place)));
+    }
+}
+
+/// Sets the features from what a reader answers. Returns the event whose answer agrees best with the option, if one is
+/// likelier than not to be it.
+fn add_read_features(
+    pool: &EventPool<'_>,
+    answers: &[ReadAnswer<'_>],
+    option: &str,
+    content: &Content,
+    vector: Option<&Vec<f32>>,
+    speaks: &mut Speaks,
+) -> Option<RetrievedEvent> {
+    let mut best: Option<&RetrievedEvent> = None;
+    for answer in answers {
+        let agrees = agreement(pool.question, (&answer.text, &answer.value), option, content);
+        let says = answer.probability * answer.certainty * agrees;
+        let cosine = vector.and_then(|vector| pool.cosine(vector, answer.found.id())).unwrap_or(0.0).max(0.0);
+        speaks.read_told += answer.probability * content.coverage(&answer.found.reading).of_content;
+        speaks.read_alone += answer.probability * cosine;
+        if says > speaks.read {
+            speaks.read = says;
+            best = Some(answer.found);
+        }
+    }
+    best.filter(|_| speaks.read >= MIN_ANSWER_FIT).cloned()
+}
+
+/// How far an answer, given as its text and value, and an option say the same, from 0 to 1: as yes or no, as numbers, as
+/// times, else the share of the option's words.
+fn agreement(question: &Question<'_>, (text, value): (&str, &CandidateValue), option: &str, content: &Content) -> f32 {
+    let is = |same: bool| f32::from(u8::from(same));
+    if let CandidateValue::Truth(yes) = value {
+        return is(option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
+    }
+    if let (Some((own, unit)), Some(told)) = (sole_number(option), quantities(text).into_iter().next()) {
+        let same_unit = unit.is_empty() || told.unit.is_empty() || unit == told.unit;
+        return is((own - told.value).abs() < 1e-6 && same_unit);
+    }
+    let times = |text: &str| whole_times_told(text, &question.now, question.tense);
+    let told: Option<Vec<TimeSpan>> = match value {
+        CandidateValue::Times(spans) => Some(spans.clone()),
+        _ => times(text).map(|times| times.into_iter().map(|time| time.span).collect()),
+    };
+    if let (Some(own), Some(told)) = (times(option), told) {
+        let usual = question.tense != Tense::Past && told.len() > 1;
+        let agrees = |own: &WholeTime, told: &TimeSpan| {
+            told.overlaps(own.span) || usual && is_same_hour(question, own.span, *told)
+        };
+        return is(own.iter().any(|own| told.iter().any(|told| agrees(own, told))));
+    }
+    let said = match value {
+        CandidateValue::List(items) => items.join(", "),
+        _ => text.to_owned(),
+    };
+    if said.trim().eq_ignore_ascii_case(option.trim()) { 1.0 } else { content.share_of_lemmas(&lemmas_of(&said)) }
+}
+
+/// Whether two times begin at about the same hour on the clock, of whichever day and half of it.
+fn is_same_hour(question: &Question<'_>, one: TimeSpan, other: TimeSpan) -> bool {
+    let minute = |at: Timestamp| {
+        let at = at.to_jiff().to_zoned(question.now.time_zone().clone());
+        i32::from(at.hour()) % 12 * 60 + i32::from(at.minute())
+    };
+    let apart = (minute(one.start) - minute(other.start)).abs();
+    one.end.since(one.start) <= MAX_CLOCK_SPAN && apart.min(12 * 60 - apart) <= MAX_MINUTES_APART
+}
+
+/// Returns the words of a text that carry content, with their tags.
+fn lemmas_of(text: &str) -> Vec<(String, Tag)> {
+    let (words, _) = parse(text, &[]);
+    words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect()
 }
 
 /// Returns the share of each option in the odds of all (softmax).
@@ -248,21 +366,16 @@ fn moment_cosine(pool: &EventPool<'_>, looked: &[RetrievedEvent], vector: &[f32]
 }
 
 /// Adds what a layer's answer says about each option.
-fn add_candidate_features(candidate: &Candidate, options: &[String], contents: &[Content], speaks: &mut [Speaks]) {
-    let said = match &candidate.value {
-        CandidateValue::List(items) => items.join(", "),
-        CandidateValue::Truth(yes) => (if *yes { "yes" } else { "no" }).to_owned(),
-        _ => candidate.text.clone(),
-    };
-    let (words, _) = parse(&said, &[]);
-    let lemmas: Vec<(String, Tag)> =
-        words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect();
+fn add_candidate_features(
+    question: &Question<'_>,
+    candidate: &Candidate,
+    options: &[String],
+    contents: &[Content],
+    speaks: &mut [Speaks],
+) {
     for ((option, content), speaks) in options.iter().zip(contents).zip(speaks) {
-        let held = content.share_of_lemmas(&lemmas);
-        let truth = matches!(&candidate.value, CandidateValue::Truth(yes) if option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
-        let exactly = candidate.signals.fits >= 1.0 && said.trim().eq_ignore_ascii_case(option.trim());
-        let share = if truth || exactly { 1.0 } else { held };
-        let says = candidate.confidence * share;
+        let agrees = agreement(question, (&candidate.text, &candidate.value), option, content);
+        let says = candidate.confidence * agrees;
         if candidate.signals.fits >= MIN_ANSWER_FIT {
             speaks.answered = speaks.answered.max(says);
         } else {

@@ -307,11 +307,62 @@ fn a_reader_has_no_say_in_what_comparing_events_answers() {
 }
 
 #[test]
-fn a_question_with_options_is_not_read() {
-    let (memory, read) = reading("nobody has watered", "nobody has watered", AnswerForm::Words);
-    let answer = memory.choose("Who carries a crate into the greenhouse?", &["a woman", "a child"]);
-    assert_eq!(answer.choice, Some(0), "{}", answer.reason);
-    assert!(read.lock().unwrap().is_empty());
+fn the_words_of_the_reader_speak_for_an_option() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "Ferns need shade, and somebody has to rinse the pots."),
+        ("19T08:05:00", 0, Kind::Text, Some("Piotr"), "The ladder wobbles, and the pump has no more diesel."),
+    ];
+    let chosen = |sentence: &'static str, words: &'static str| {
+        let marks = Marks { sentence, words, form: AnswerForm::Words, read: Arc::default() };
+        let memory = home(rows).with_meaning().with_reader(marks);
+        memory.choose("What is it that is lacking?", &["shade", "diesel", "a lid"]).choice
+    };
+    assert_eq!((chosen("Ferns", "shade"), chosen("ladder", "diesel")), (Some(0), Some(1)));
+}
+
+/// A reader that finds several sentences relevant, and marks words of each.
+struct MarksSeveral(&'static [&'static str]);
+
+impl AnswerExtractor for MarksSeveral {
+    fn extract(&self, _: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        let extraction = |passage: &Passage<'_>| {
+            let marked = self.0.iter().find_map(|words| Some((passage.text.find(words)?, words.len())));
+            let (start, length) = marked.unwrap_or((0, 0));
+            Extraction {
+                relevance: if marked.is_some() { 5.0 } else { -5.0 },
+                span: start..start + length,
+                span_probability: 0.95,
+                forms: certain(AnswerForm::Words),
+            }
+        };
+        Ok(passages.iter().map(extraction).collect())
+    }
+}
+
+#[test]
+fn a_question_for_several_things_lists_what_several_events_answer() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "My basket is heavy, there is elderflower cordial in it."),
+        ("19T08:05:00", 0, Kind::Text, Some("Piotr"), "Careful with my bag, the cider might foam over."),
+        ("19T08:10:00", 0, Kind::Caption, None, "A heron stands in the reeds."),
+    ];
+    let memory = home(rows).with_meaning().with_reader(MarksSeveral(&["elderflower cordial", "the cider"]));
+    let answer = memory.ask("What drinks did Oda and Piotr bring along?");
+    let said = answer.answer.unwrap_or_default().to_lowercase();
+    assert!(said.contains("cordial") && said.contains("cider"), "{said} ({})", answer.reason);
+    // One thing is asked for.
+    let answer = memory.ask("What drink did Oda and Piotr bring along?");
+    let said = answer.answer.unwrap_or_default().to_lowercase();
+    assert!(said.contains("cordial") != said.contains("cider"), "{said} ({})", answer.reason);
+}
+
+#[test]
+fn marked_words_are_extended_to_the_list_that_they_are_part_of() {
+    let rows: &[Row] =
+        &[("19T08:00:00", 0, Kind::Caption, Some("Oda"), "Oda packs a spade, two rakes and a ball of string.")];
+    let memory = home(rows).with_meaning().with_reader(MarksSeveral(&["a spade"]));
+    let answer = memory.ask("What went into the barrow with Oda?");
+    assert_eq!(answer.answer.as_deref(), Some("A spade, two rakes and a ball of string"), "{}", answer.reason);
 }
 
 #[test]

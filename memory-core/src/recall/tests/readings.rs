@@ -40,6 +40,12 @@ fn hut() -> Home {
 }
 
 #[test]
+fn how_a_thing_is_is_its_latest_reading() {
+    let misses = hut().misses(&[("How's your battery?", "44"), ("How is your battery now?", "44")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn the_extreme_reading_tells_its_time() {
     let misses = hut().misses(&[
         ("On which of the three mornings was the pantry coldest?", "On 17 November 2026 (3 degrees)"),

@@ -1,7 +1,8 @@
 //! What no single event tells: what recurs, what two times compared say, who was not there, what does not work, who is whose child.
 
-use super::home::{Row, home};
-use crate::Kind;
+use super::home::{Row, home, time};
+use crate::recall::answer;
+use crate::{Kind, Query};
 
 const NONE: [String; 0] = [];
 
@@ -19,6 +20,56 @@ fn what_somebody_does_on_most_days_is_a_habit() {
     let misses =
         home.misses(&[("What does Tove do every morning?", "stretches"), ("Where does Tove stretch?", "in the yard")]);
     assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_usual_time_of_a_deed_is_that_of_most_days() {
+    let rows: &[Row] = &[
+        ("17T15:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks a mug of broth on the quay."),
+        ("18T15:10:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks his broth on the quay."),
+        ("18T07:00:00", 0, Kind::Caption, Some("Tove"), "Tove drinks a mug of broth in the kitchen."),
+        ("19T14:55:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks broth on the quay in the rain."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("What time does Rolf usually drink his broth?", "About 15:00"),
+        ("When does Rolf have his broth?", "About 15:00"),
+        // Once is no habit.
+        ("When did Tove drink broth?", "07:00"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn how_somebody_spent_a_day_is_a_summary() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Caption, Some("Tove"), "Tove tars the hull of the dinghy."),
+        ("17T11:00:00", 0, Kind::Caption, Some("Tove"), "Tove pickles beetroot."),
+        ("17T12:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf repairs a lamp."),
+        ("18T10:00:00", 0, Kind::Caption, Some("Tove"), "Tove sleeps in the hammock."),
+    ];
+    let home = home(rows).with_meaning();
+    for question in ["What did Tove get up to on Tuesday?", "How did Tove spend Tuesday?"] {
+        let answer = home.ask(question);
+        let said = answer.answer.unwrap_or_default();
+        assert!(said.contains("hull") && said.contains("beetroot"), "{question} {said} ({})", answer.reason);
+        assert!(!said.contains("lamp") && !said.contains("hammock"), "{question} {said}");
+    }
+}
+
+#[test]
+fn what_was_told_later_than_the_time_of_asking_does_not_count() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::Caption, Some("Tove"), "Tove hangs the oilskin on the nail by the door."),
+        ("19T08:00:00", 0, Kind::Caption, Some("Tove"), "Tove puts the oilskin into the sea chest."),
+    ];
+    let home = home(rows).with_meaning();
+    let at = |now: &str| {
+        let question = "Where is the oilskin?".into();
+        answer(&Query { question, now: Some(time(now)), ..Query::default() }, &home).unwrap().answer.unwrap_or_default()
+    };
+    assert!(at("18T12:00:00").contains("nail"), "{}", at("18T12:00:00"));
+    assert!(at("19T12:00:00").contains("sea chest"), "{}", at("19T12:00:00"));
 }
 
 #[test]

@@ -239,6 +239,10 @@ fn listed_class(list: &NounPhrase) -> Option<&NounPhrase> {
 }
 
 fn kind_of_how(clause: &Clause, asking: &Asking, words: &QuestionWords) -> AnswerKind {
+    // "How did she spend her Monday?" asks what she did.
+    if asking.degree.is_none() && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "spend") {
+        return AnswerKind::Action;
+    }
     let noun = asking.noun.as_ref().map(|noun| noun.head.as_str()).unwrap_or_default();
     match asking.degree.as_deref() {
         Some("often") => AnswerKind::Times,
@@ -298,7 +302,7 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
         }
         _ if noun.is_empty()
             && asked.clause.objects.is_empty()
-            && (verb == "do" || verb == "get" && words.any(&["done"])) =>
+            && (verb == "do" || verb == "get" && (words.any(&["done"]) || words.has(&["get", "up", "to"]))) =>
         {
             AnswerKind::Action
         }

@@ -57,6 +57,8 @@ pub(super) enum Form {
     Trend { either: bool, word: String, opposite: Option<String>, then: Option<TimeSpan> },
     /// The reading at the time that the question names.
     Then,
+    /// The latest reading: "how is your battery?".
+    Now,
 }
 
 /// A word of the question that a reading must match.
@@ -150,7 +152,7 @@ impl AskedReading {
             return None;
         }
         let (head, any_value) = match (&form, degree) {
-            (Form::Then, None) => subject_of_reading(question, scale)?,
+            (Form::Then | Form::Now, None) => subject_of_reading(question, scale)?,
             _ => (None, false),
         };
         let part_of_day = time_noun.and_then(part_of_day_seconds);
@@ -329,7 +331,19 @@ fn form(
     if open && has("what") {
         return then_form(question, words, None);
     }
+    if asks_how_it_is(question) {
+        return Some((Form::Now, None));
+    }
     positive.and_then(|(_, degree)| then_form(question, words, Some(*degree)))
+}
+
+/// Returns whether a question asks how a thing is now: "how is your battery?".
+fn asks_how_it_is(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let how = clause.asking.as_ref().is_some_and(|asking| asking.word == "how" && asking.degree.is_none());
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.past);
+    let thing = clause.subject.as_ref().is_some_and(|subject| subject.kind == NounKind::Common && !is_person(subject));
+    how && is && thing && question.asked.cue.is_none() && !question.has_time_bound()
 }
 
 /// Returns the form of a question for the reading at a time that an event or a time phrase names.

@@ -1,0 +1,130 @@
+//! The answer that the reader finds in one event, in words and as a value.
+
+use std::ops::Range;
+
+use super::{FIRST_PERSON, ReadEvent};
+use crate::index;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::time::say_moment;
+use crate::ports::AnswerForm;
+use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::quote::quotation;
+use crate::recall::candidate::CandidateValue;
+use crate::recall::question::Question;
+
+impl ReadEvent {
+    /// Returns the answer in words and as a value, and the probability that these are the words.
+    pub(super) fn answer(&self, question: &Question<'_>) -> (String, CandidateValue, f32) {
+        let event = &self.found.reading.event;
+        let quoted = || quotation(&self.found, question);
+        let words = |text: String, certainty: f32| (text.clone(), CandidateValue::Text(text), certainty);
+        let probability = |form: AnswerForm| self.extraction.form_probability(form);
+        if question.ask() == AnswerKind::Truth {
+            let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
+            let others = [AnswerForm::Words, AnswerForm::Time, AnswerForm::Speaker, AnswerForm::Implied];
+            if others.into_iter().all(|other| yes + no >= probability(other)) {
+                let word = if yes >= no { "Yes" } else { "No" };
+                let text = format!("{word}: {}", quoted());
+                return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));
+            }
+        }
+        let form = self.extraction.form();
+        match form {
+            AnswerForm::Time => {
+                let text = capitalised(&say_moment(event.span.start, &question.now));
+                (text, CandidateValue::Times(vec![event.span]), probability(form))
+            }
+            AnswerForm::Speaker if event.entity.is_some() => {
+                words(event.entity.clone().unwrap_or_default(), probability(form))
+            }
+            AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
+            AnswerForm::Words => match self.marked_words(question) {
+                Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
+                    words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
+                }
+                Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
+                Some(marked) => words(self.attributed(marked), self.extraction.span_probability),
+                None => words(quoted(), 0.5),
+            },
+        }
+    }
+
+    /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
+    /// no number of people.
+    fn counts_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
+        let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
+            return false;
+        };
+        let living = |noun: &NounPhrase| {
+            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+            category.map(|category| matches!(category, Category::Person | Category::Animal | Category::Group))
+        };
+        let start = self.found.reading.event.text.find(marked).unwrap_or_default();
+        let mut nouns = self.found.reading.clauses().flat_map(Clause::nouns);
+        let counted = nouns.find(|noun| {
+            noun.kind == NounKind::Common && start <= noun.range.start && noun.range.end <= start + marked.len()
+        });
+        counted.is_some_and(
+            |counted| matches!((living(class), living(counted)), (Some(asked), Some(told)) if asked != told),
+        )
+    }
+
+    /// Returns words of the event as an answer. Who "I" is must be said.
+    fn attributed(&self, marked: &str) -> String {
+        let speaks_of_speaker = index::words(marked).any(|word| FIRST_PERSON.contains(&word.as_str()));
+        let words = capitalised(marked);
+        match self.found.reading.event.entity.as_deref().filter(|_| speaks_of_speaker) {
+            Some(speaker) => format!("{speaker}: {words}"),
+            None => words,
+        }
+    }
+
+    /// Returns the marked words of the event, without marks at their ends. `None` if the speaker is marked, or nothing.
+    fn marked_words(&self, question: &Question<'_>) -> Option<&str> {
+        let Range { start, end } = self.extraction.span.clone();
+        let event = &self.found.reading.event;
+        if start < self.spoken_from {
+            return event.entity.as_deref().filter(|_| end <= self.spoken_from);
+        }
+        let marked = start - self.spoken_from..end.checked_sub(self.spoken_from)?;
+        let marked = event.text.get(self.with_whole_phrases(marked, question))?;
+        let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
+        (!marked.is_empty()).then_some(marked)
+    }
+
+    /// Extends words to the noun phrases, the lists and the time phrases that they begin or end in: "half past two" to "Friday
+    /// at half past two", "beard" to "a plaited beard", "marbles" to "marbles and a photo". Not over words of the question,
+    /// which asks for what is beside them.
+    fn with_whole_phrases(&self, marked: Range<usize>, question: &Question<'_>) -> Range<usize> {
+        let reading = &self.found.reading;
+        let asked: Vec<String> = index::words(question.text).map(|word| index::stem(&word)).collect();
+        let is_new = |range: Range<usize>| {
+            let added = reading.event.text.get(range).unwrap_or_default();
+            index::words(added).all(|word| index::is_stop_word(&word) || !asked.contains(&index::stem(&word)))
+        };
+        let phrases = reading.clauses().flat_map(Clause::nouns).map(|noun| noun.range.clone());
+        let mut whole = marked.clone();
+        let all = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Action);
+        let lists = reading.clauses().flat_map(coordinations).filter(|_| all);
+        for phrase in lists.chain(phrases).chain(reading.times.iter().map(|time| time.range.clone())) {
+            if phrase.start < marked.start && marked.start < phrase.end && is_new(phrase.start..marked.start) {
+                whole.start = whole.start.min(phrase.start);
+            }
+            if phrase.start < marked.end && marked.end < phrase.end && is_new(marked.end..phrase.end) {
+                whole.end = whole.end.max(phrase.end);
+            }
+        }
+        whole
+    }
+}
+
+/// Returns the lists of things in a clause, each from its first thing to its last: "marbles, a photo and a watch".
+fn coordinations(clause: &Clause) -> impl Iterator<Item = Range<usize>> {
+    let nouns = clause.objects.iter().chain(clause.adjuncts.iter().map(|adjunct| &adjunct.noun)).chain(&clause.subject);
+    nouns.filter_map(|noun| {
+        let last = noun.also.last()?;
+        Some(noun.range.start..last.range.end.max(noun.range.end))
+    })
+}
