@@ -15,6 +15,8 @@ const QUARTERS: [i16; 3] =
 
 /// The nearness of a cosine of 1.
 pub(super) const SAME_DIRECTION: f32 = 100.0;
+/// Stands for the nearness of a document without a signature.
+pub(super) const NO_SIGNATURE: i8 = i8::MIN;
 
 /// Documents that are looked at together.
 pub(super) const RUN: usize = 16;
@@ -160,24 +162,19 @@ pub(super) fn any_may_reach(estimates: &[f32; STRIP], most: &[u8; STRIP], unit: 
 }
 
 /// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
-/// tells more exactly. `present` is all ones where there is a signature.
+/// tells more exactly.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_meaning(
-    near: &[i8; REACH],
-    present: &[u8; REACH],
-    linked: &[u8; REACH],
-    weight: f32,
-    estimates: &mut [f32; STRIP],
-) {
+pub(super) fn add_meaning(near: &[i8; REACH], linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
     let mut sums = [0_i16; STRIP];
     let mut weights = [0_i16; STRIP];
     for at in 0..STRIP {
         let here = at + MARGIN;
-        let own = present[here];
-        let before = linked[here] & present[here - 1];
-        let second_before = linked[here] & linked[here - 1] & present[here - 2];
-        let after = linked[here + 1] & present[here + 1];
-        let second_after = linked[here + 1] & linked[here + 2] & present[here + 2];
+        let present = |at: usize| if near[at] == NO_SIGNATURE { 0 } else { u8::MAX };
+        let own = present(here);
+        let before = linked[here] & present(here - 1);
+        let second_before = linked[here] & linked[here - 1] & present(here - 2);
+        let after = linked[here + 1] & present(here + 1);
+        let second_after = linked[here + 1] & linked[here + 2] & present(here + 2);
         let one = |mask: u8| i16::from(mask & 1);
         let held = |at: usize, mask: u8| i16::from(near[at] & (mask & own).cast_signed());
         sums[at] = QUARTERS[0] * held(here, own)
@@ -199,21 +196,20 @@ fn share(quarters: f32) -> f32 {
     1.0 + quarters * (-0.1017 + quarters * 0.005_9)
 }
 
-/// The cosines that distances stand for, times [`SAME_DIRECTION`], and whether there is a signature at all.
+/// The cosines that distances stand for, times [`SAME_DIRECTION`]; [`NO_SIGNATURE`] where there is none.
 ///
 /// In whole numbers: a conversion from a fraction that may be no number is compiled to one conversion after the other.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
+pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK]) {
     const ONE: i32 = 1 << 16;
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a power of two; at most 2^20")]
     let scale = (question.scale * SAME_DIRECTION).min(16.0).mul_add(ONE as f32, 0.5) as i32;
     let total = i32::from(question.total);
-    for at in 0..BLOCK {
-        let cosine = scale.wrapping_mul(total - 2 * i32::from(distances[at])).wrapping_add(ONE / 2) >> 16;
+    for (near, distance) in near.iter_mut().zip(distances) {
+        let cosine = scale.wrapping_mul(total - 2 * i32::from(*distance)).wrapping_add(ONE / 2) >> 16;
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         let rounded = cosine.clamp(-127, 127) as i8;
-        near[at] = rounded;
-        present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
+        *near = if *distance == ABSENT { NO_SIGNATURE } else { rounded };
     }
 }
 

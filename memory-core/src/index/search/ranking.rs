@@ -15,7 +15,6 @@ use super::{Snapshot, documents_around};
 use crate::index::entries::{Lines, STRIP};
 use crate::index::fusion::{self, K1};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
 /// Maximum number of documents that wait to be scored exactly. They are scored best first, so that most of them need no
@@ -151,39 +150,30 @@ impl Ranking<'_> {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
-        if self.meaning.is_some() {
-            self.nearness.begin(&lines);
+        if let Some(meaning) = self.meaning {
+            self.nearness.load(meaning, segment, &lines, self.mask);
         }
-        let one_by_one = self.meaning.is_some() && self.mask.is_none() && lines.is_in_order();
         for strip in 0..lines.count().div_ceil(STRIP) {
-            let mut ahead = if one_by_one { Nearness::ahead(segment, strip) } else { Ahead::default() };
-            ahead.ask();
             self.loaded.look_at(strip);
             let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
-            ahead.ask();
-            if let Some(meaning) = self.meaning {
-                self.nearness.load(meaning, segment, &lines, self.mask, strip);
+            if self.meaning.is_some() {
                 most += dense.abs() * self.nearness.most(strip);
             }
             if most < self.needed(self.bonus.most()) {
                 continue;
             }
-            ahead.ask();
             let mut estimates = [0.0; STRIP];
             if self.meaning.is_some() {
                 self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
             }
-            ahead.ask();
             let (of_names, entity) = self.bonus.of_names();
             let elsewhere = self.bonus.most_elsewhere();
             let words = (self.groups, (of_names, entity));
             let needed = self.needed(elsewhere) - ROUNDING_ERROR;
-            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed), &mut ahead) {
+            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed)) {
                 continue;
             }
-            ahead.ask();
-            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
-            drop(ahead);
+            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates);
             self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
             let count = (lines.count() - strip * STRIP).min(STRIP);
             let mut reaching = [0; STRIP];

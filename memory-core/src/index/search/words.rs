@@ -15,7 +15,6 @@ use crate::index::compressed::IndexState;
 use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
 use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
 use crate::index::postings::{SEGMENT, SegmentPostings};
-use crate::index::signature::Ahead;
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
 #[derive(Debug, Clone)]
@@ -116,8 +115,7 @@ impl ScoredSegment<'_> {
     }
 
     /// Whether a document of a strip may reach `needed` by its words, where `named` groups add that much. `estimates`: what else
-    /// it has. A strip holds most of the question's words somewhere, but hardly ever around one document. Meanwhile signatures are
-    /// asked for.
+    /// it has. A strip holds most of the question's words somewhere, but hardly ever around one document.
     pub fn may_reach(
         &self,
         lines: &Lines,
@@ -125,14 +123,12 @@ impl ScoredSegment<'_> {
         (groups, named): (&[WordGroup], (&[usize], f32)),
         loaded: &Frequencies,
         (estimates, needed): (&[f32; STRIP], f32),
-        ahead: &mut Ahead<'_>,
     ) -> bool {
         if needed == f32::NEG_INFINITY {
             return true;
         }
         let mut most = [0; STRIP];
         for (group, frequencies, frequency) in loaded.within(groups, strip) {
-            ahead.ask();
             let (own, context) = group.bounds(frequency.into(), 0, self.means, self.fusion);
             kernels::add_most(frequencies, lines.linked(strip), (in_units(own), in_units(context)), &mut most);
         }
@@ -142,7 +138,7 @@ impl ScoredSegment<'_> {
         kernels::any_may_reach(estimates, &most, UNIT, needed)
     }
 
-    /// Adds what words give to each document of a strip, but for rounding. Meanwhile signatures are asked for.
+    /// Adds what words give to each document of a strip, but for rounding.
     pub fn add_words(
         &self,
         lines: &Lines,
@@ -150,7 +146,6 @@ impl ScoredSegment<'_> {
         groups: &[WordGroup],
         loaded: &Frequencies,
         estimates: &mut [f32; STRIP],
-        ahead: &mut Ahead<'_>,
     ) {
         let linked = lines.linked(strip);
         let mut norms = Norms::default();
@@ -163,7 +158,6 @@ impl ScoredSegment<'_> {
             ScoredTerm { frequencies, counts, own, context }
         });
         while let Some(one) = terms.next() {
-            ahead.ask();
             match terms.next() {
                 Some(other) => kernels::add_words(&one, &other, &norms, estimates),
                 None => kernels::add_word(&one, &norms, estimates),

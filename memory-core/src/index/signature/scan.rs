@@ -71,7 +71,7 @@ fn ones_in(word: u64) -> u64 {
     u64::from(word.count_ones())
 }
 
-/// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1. What comes next is asked for elsewhere.
+/// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1.
 pub(super) fn add_differing_weight(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
     match ((&*question.signs).try_into(), (&*question.far).try_into()) {
         (Ok(signs), Ok(far)) => add_differing_weight_usual(lanes, signs, far, distances),

@@ -220,14 +220,6 @@ impl SignatureTable {
         true
     }
 
-    /// The beginning of the signatures of `count` documents of one block, to be asked for ahead of its use.
-    pub(in crate::index) fn coarse_ahead(&self, ordinal: u32, count: usize) -> Ahead<'_> {
-        let (block, place) = split(ordinal);
-        let words = self.words.min(HEAD_WORDS);
-        let head = self.blocks.get(block).and_then(Option::as_ref).map_or(&[][..], |block| &block.head);
-        Ahead { lanes: head.get(place / LANES * words..(place + count) / LANES * words).unwrap_or_default() }
-    }
-
     /// Asks the memory for a signature, so that it is at hand when it is needed.
     pub(in crate::index) fn ask_for(&self, ordinal: u32) {
         let (block, place) = split(ordinal);
@@ -249,32 +241,6 @@ impl SignatureTable {
             }
         }
         nearest.finish()
-    }
-}
-
-/// Signatures that will be compared soon, asked for a few at a time while other things are done: a processor that is asked for more
-/// than a dozen lines at once waits. What is left is asked for at the end.
-#[derive(Default)]
-pub(in crate::index) struct Ahead<'a> {
-    lanes: &'a [Lane],
-}
-
-impl Ahead<'_> {
-    /// Asks for some more.
-    pub fn ask(&mut self) {
-        self.ask_for(2 * LANES);
-    }
-
-    fn ask_for(&mut self, count: usize) {
-        let (some, rest) = self.lanes.split_at(count.min(self.lanes.len()));
-        (0..some.len()).for_each(|lane| prefetch_index(some, lane));
-        self.lanes = rest;
-    }
-}
-
-impl Drop for Ahead<'_> {
-    fn drop(&mut self) {
-        self.ask_for(usize::MAX);
     }
 }
 
