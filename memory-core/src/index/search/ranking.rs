@@ -6,13 +6,13 @@
 
 use super::best::{Best, ScoredDocument};
 use super::filter::Mask;
-use super::kernels::{self, RUN};
+use super::kernels;
 use super::meaning::Meaning;
 use super::names::Bonus;
 use super::nearness::Nearness;
 use super::words::{Frequencies, ScoredSegment, WordGroup};
 use super::{Snapshot, documents_around};
-use crate::index::entries::{Lines, STRIP};
+use crate::index::entries::{Lines, RUN, RUNS, STRIP};
 use crate::index::fusion::{self, K1};
 use crate::index::postings::SEGMENT;
 use crate::index::{Hit, SearchQuery};
@@ -22,6 +22,8 @@ use crate::index::{Hit, SearchQuery};
 const MAX_PENDING: usize = 512;
 /// Number of documents for which signatures are prefetched.
 const PREFETCH_AHEAD: usize = 4;
+/// Number of strips whose documents are found before any is estimated. Meanwhile the lengths of those documents are prefetched.
+const STRIPS_AT_ONCE: usize = 8;
 /// Maximum rounding error of an estimate.
 const ROUNDING_ERROR: f32 = 1e-4;
 /// Maximum difference of an estimated cosine in context below the exact one: about twice the error of the differing bits.
@@ -86,6 +88,7 @@ impl Snapshot {
             slack: ROUNDING_ERROR + error,
             loaded,
             nearness: Nearness::default(),
+            reaching: Vec::with_capacity(STRIPS_AT_ONCE),
             best: Best::new(query.limit),
             pending: Vec::with_capacity(MAX_PENDING),
         };
@@ -121,6 +124,15 @@ struct PendingDocument {
     named: f32,
 }
 
+/// A strip of which some documents may be among the best.
+struct ReachingStrip {
+    strip: usize,
+    estimates: [f32; STRIP],
+    /// The runs in which they stand, and how many these are.
+    runs: [usize; RUNS],
+    count: usize,
+}
+
 /// A search under way.
 struct Ranking<'a> {
     snapshot: &'a Snapshot,
@@ -132,6 +144,7 @@ struct Ranking<'a> {
     slack: f32,
     loaded: Frequencies,
     nearness: Nearness,
+    reaching: Vec<ReachingStrip>,
     best: Best,
     pending: Vec<PendingDocument>,
 }
@@ -153,41 +166,69 @@ impl Ranking<'_> {
         if let Some(meaning) = self.meaning {
             self.nearness.load(meaning, segment, &lines, self.mask);
         }
-        for strip in 0..lines.count().div_ceil(STRIP) {
-            self.loaded.look_at(strip);
-            let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
-            if self.meaning.is_some() {
-                most += dense.abs() * self.nearness.most(strip);
+        let strips = lines.count().div_ceil(STRIP);
+        let mut reaching = std::mem::take(&mut self.reaching);
+        for first in (0..strips).step_by(STRIPS_AT_ONCE) {
+            reaching.clear();
+            for strip in first..strips.min(first + STRIPS_AT_ONCE) {
+                self.find_reaching(segment, &lines, strip, &mut reaching);
             }
-            if most < self.needed(self.bonus.most()) {
-                continue;
+            for strip in &mut reaching {
+                self.estimate(segment, &lines, strip);
             }
-            let mut estimates = [0.0; STRIP];
-            if self.meaning.is_some() {
-                self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
-            }
-            let (of_names, entity) = self.bonus.of_names();
-            let elsewhere = self.bonus.most_elsewhere();
-            let words = (self.groups, (of_names, entity));
-            let needed = self.needed(elsewhere) - ROUNDING_ERROR;
-            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed)) {
-                continue;
-            }
-            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates);
-            self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
-            let count = (lines.count() - strip * STRIP).min(STRIP);
-            let mut reaching = [0; STRIP];
-            kernels::reaching(&estimates, self.needed(elsewhere), &mut reaching);
-            for (run, _) in (0..).zip(reaching.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
-                for at in (run * RUN..count).take(RUN) {
-                    // What is needed may have grown since.
-                    if reaching[at] != 0 && estimates[at] >= self.needed(elsewhere) {
-                        self.consider(segment, &lines, strip * STRIP + at, estimates[at]);
-                    }
+        }
+        self.reaching = reaching;
+        self.settle(segment, &lines);
+    }
+
+    /// Appends a strip to `reaching` if one of its documents may be among the best.
+    fn find_reaching(
+        &self,
+        segment: &ScoredSegment<'_>,
+        lines: &Lines,
+        strip: usize,
+        reaching: &mut Vec<ReachingStrip>,
+    ) {
+        let dense = self.snapshot.options.fusion.dense;
+        let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
+        if self.meaning.is_some() {
+            most += dense.abs() * self.nearness.most(strip);
+        }
+        if most < self.needed(self.bonus.most()) {
+            return;
+        }
+        let mut estimates = [0.0; STRIP];
+        if self.meaning.is_some() {
+            self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
+        }
+        let words = (self.groups, self.bonus.of_names());
+        let needed = self.needed(self.bonus.most_elsewhere()) - ROUNDING_ERROR;
+        let mut runs = [0; RUNS];
+        let count = segment.reaching_runs(lines, strip, words, &self.loaded, (&estimates, needed), &mut runs);
+        runs[..count].iter().for_each(|run| lines.ask_for_lengths(strip, *run));
+        if count > 0 {
+            reaching.push(ReachingStrip { strip, estimates, runs, count });
+        }
+    }
+
+    /// Estimates the documents of a strip that may be among the best.
+    fn estimate(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, reaching: &mut ReachingStrip) {
+        let ReachingStrip { strip, estimates, runs, count } = reaching;
+        segment.add_words(lines, *strip, self.groups, &self.loaded, &runs[..*count], estimates);
+        let (of_names, entity) = self.bonus.of_names();
+        self.loaded.add_where_held(*strip, of_names, entity, estimates);
+        let elsewhere = self.bonus.most_elsewhere();
+        let mut reaches = [0; STRIP];
+        kernels::reaching(estimates, self.needed(elsewhere), &mut reaches);
+        let here = (lines.count() - *strip * STRIP).min(STRIP);
+        for (run, _) in (0..).zip(reaches.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
+            for at in (run * RUN..here).take(RUN) {
+                // What is needed may have grown since.
+                if reaches[at] != 0 && estimates[at] >= self.needed(elsewhere) {
+                    self.consider(segment, lines, *strip * STRIP + at, estimates[at]);
                 }
             }
         }
-        self.settle(segment, &lines);
     }
 
     fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, position: usize, estimate: f32) {
