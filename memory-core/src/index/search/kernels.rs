@@ -162,10 +162,10 @@ pub(super) fn may_reach(
     }
 }
 
-/// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
+/// Estimates the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
 /// tells more exactly.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_meaning(near: &[i8; REACH], linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
+pub(super) fn estimate_meaning(near: &[i8; REACH], linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
     let mut sums = [0_i16; STRIP];
     let mut weights = [0_i16; STRIP];
     for at in 0..STRIP {
@@ -185,7 +185,7 @@ pub(super) fn add_meaning(near: &[i8; REACH], linked: &[u8; REACH], weight: f32,
     }
     let weight = weight / SAME_DIRECTION / f32::from(QUARTERS[0]);
     for (at, estimate) in estimates.iter_mut().enumerate() {
-        *estimate += weight * f32::from(sums[at]) * share(f32::from(weights[at]));
+        *estimate = weight * f32::from(sums[at]) * share(f32::from(weights[at]));
     }
 }
 

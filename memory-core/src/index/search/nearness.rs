@@ -51,9 +51,9 @@ impl Nearness {
         1.51 * f32::from(kernels::nearest(reach(&self.near, strip)).max(0)) / kernels::SAME_DIRECTION
     }
 
-    /// Adds what meaning is worth.
-    pub fn add(&self, strip: usize, linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
-        kernels::add_meaning(reach(&self.near, strip), linked, weight, estimates);
+    /// Estimates what meaning is worth.
+    pub fn estimate(&self, strip: usize, linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
+        kernels::estimate_meaning(reach(&self.near, strip), linked, weight, estimates);
     }
 }
 

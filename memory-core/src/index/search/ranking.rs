@@ -5,6 +5,7 @@
 //! scored exactly.
 
 use super::best::{Best, ScoredDocument};
+use super::bounds::WordBounds;
 use super::filter::Mask;
 use super::kernels;
 use super::meaning::Meaning;
@@ -82,13 +83,14 @@ impl Snapshot {
         let mut ranking = Ranking {
             snapshot: self,
             groups: &groups,
+            bounds: WordBounds::new(&groups, means, &self.options.fusion),
             meaning: meaning.as_ref(),
             bonus,
             mask,
             slack: ROUNDING_ERROR + error,
             loaded,
             nearness: Nearness::default(),
-            reaching: Vec::with_capacity(STRIPS_AT_ONCE),
+            reaching: vec![ReachingStrip::NONE; STRIPS_AT_ONCE],
             best: Best::new(query.limit),
             pending: Vec::with_capacity(MAX_PENDING),
         };
@@ -125,6 +127,7 @@ struct PendingDocument {
 }
 
 /// A strip of which some documents may be among the best.
+#[derive(Clone)]
 struct ReachingStrip {
     strip: usize,
     estimates: [f32; STRIP],
@@ -133,10 +136,15 @@ struct ReachingStrip {
     count: usize,
 }
 
+impl ReachingStrip {
+    const NONE: Self = Self { strip: 0, estimates: [0.0; STRIP], runs: [0; RUNS], count: 0 };
+}
+
 /// A search under way.
 struct Ranking<'a> {
     snapshot: &'a Snapshot,
     groups: &'a [WordGroup],
+    bounds: WordBounds<'a>,
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
@@ -169,11 +177,11 @@ impl Ranking<'_> {
         let strips = lines.count().div_ceil(STRIP);
         let mut reaching = std::mem::take(&mut self.reaching);
         for first in (0..strips).step_by(STRIPS_AT_ONCE) {
-            reaching.clear();
+            let mut count = 0;
             for strip in first..strips.min(first + STRIPS_AT_ONCE) {
-                self.find_reaching(segment, &lines, strip, &mut reaching);
+                count += usize::from(self.reaches(segment, &lines, strip, &mut reaching[count]));
             }
-            for strip in &mut reaching {
+            for strip in &mut reaching[..count] {
                 self.estimate(segment, &lines, strip);
             }
         }
@@ -181,34 +189,27 @@ impl Ranking<'_> {
         self.settle(segment, &lines);
     }
 
-    /// Appends a strip to `reaching` if one of its documents may be among the best.
-    fn find_reaching(
-        &self,
-        segment: &ScoredSegment<'_>,
-        lines: &Lines,
-        strip: usize,
-        reaching: &mut Vec<ReachingStrip>,
-    ) {
+    /// Whether a document of a strip may be among the best. Fills in which, without their words.
+    fn reaches(&self, segment: &ScoredSegment<'_>, lines: &Lines, strip: usize, reaching: &mut ReachingStrip) -> bool {
         let dense = self.snapshot.options.fusion.dense;
-        let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
+        let mut most = self.loaded.bound_of_strip(strip, &self.bounds);
         if self.meaning.is_some() {
             most += dense.abs() * self.nearness.most(strip);
         }
         if most < self.needed(self.bonus.most()) {
-            return;
+            return false;
         }
-        let mut estimates = [0.0; STRIP];
-        if self.meaning.is_some() {
-            self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
+        let ReachingStrip { estimates, runs, .. } = reaching;
+        match self.meaning {
+            Some(_) => self.nearness.estimate(strip, lines.linked(strip), dense, estimates),
+            None => estimates.fill(0.0),
         }
-        let words = (self.groups, self.bonus.of_names());
+        let words = (&self.bounds, self.bonus.of_names());
         let needed = self.needed(self.bonus.most_elsewhere()) - ROUNDING_ERROR;
-        let mut runs = [0; RUNS];
-        let count = segment.reaching_runs(lines, strip, words, &self.loaded, (&estimates, needed), &mut runs);
+        let count = segment.reaching_runs(lines, strip, words, &self.loaded, (estimates, needed), runs);
         runs[..count].iter().for_each(|run| lines.ask_for_lengths(strip, *run));
-        if count > 0 {
-            reaching.push(ReachingStrip { strip, estimates, runs, count });
-        }
+        (reaching.strip, reaching.count) = (strip, count);
+        count > 0
     }
 
     /// Estimates the documents of a strip that may be among the best.

@@ -10,10 +10,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::bounds::{UNIT, WordBounds, in_units};
 use super::kernels::{self, ScoredTerm};
 use crate::index::compressed::IndexState;
 use crate::index::entries::{Lines, MARGIN, REACH, RUN, RUNS, STRIP, SegmentLinks, padded, reach};
-use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
+use crate::index::fusion::{self, Fusion, K1};
 use crate::index::postings::{SEGMENT, SegmentPostings};
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
@@ -54,9 +55,6 @@ pub(super) struct Frequencies {
     most: Vec<u8>,
 }
 
-/// Unit of the upper bound of a word score, so that the bound fits a byte.
-const UNIT: f32 = 1.0 / 96.0;
-
 impl Frequencies {
     /// Whether the document at a position holds one of some groups, by their numbers.
     pub fn holds(&self, position: usize, some: &[usize]) -> bool {
@@ -85,15 +83,16 @@ impl Frequencies {
         }
     }
 
-    /// The groups that documents within reach of a strip hold, with the largest of their frequencies.
-    fn within<'a>(
-        &'a self,
-        groups: &'a [WordGroup],
-        strip: usize,
-    ) -> impl Iterator<Item = (&'a WordGroup, &'a [u8; REACH], u8)> {
+    /// The most that the words of a document of a strip can give.
+    pub fn bound_of_strip(&self, strip: usize, bounds: &WordBounds<'_>) -> f32 {
+        self.within(strip).map(|(group, _, most)| bounds.of(group, most).most).sum()
+    }
+
+    /// The groups that documents within reach of a strip hold, by their numbers, with the largest of their frequencies.
+    fn within(&self, strip: usize) -> impl Iterator<Item = (usize, &[u8; REACH], u8)> {
         let most = &self.most[strip * self.by_group.len()..];
-        let held = groups.iter().zip(&self.by_group).zip(most).filter(|(_, most)| **most > 0);
-        held.map(move |((group, frequencies), most)| (group, reach(frequencies, strip), *most))
+        let held = self.by_group.iter().zip(most).enumerate().filter(|(_, (_, most))| **most > 0);
+        held.map(move |(group, (frequencies, most))| (group, reach(frequencies, strip), *most))
     }
 }
 
@@ -111,11 +110,6 @@ pub(super) struct ScoredSegment<'a> {
 }
 
 impl ScoredSegment<'_> {
-    /// The most that the words of a document of a strip can give.
-    pub fn bound_of_strip(&self, strip: usize, groups: &[WordGroup], loaded: &Frequencies) -> f32 {
-        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
-    }
-
     /// Finds the runs of a strip of which a document may reach `needed` by its words, where `named` groups add that much.
     /// `estimates`: what else it has. Returns
     /// how many they are. A strip holds most of the question's words somewhere, but hardly ever around one document.
@@ -123,15 +117,15 @@ impl ScoredSegment<'_> {
         &self,
         lines: &Lines,
         strip: usize,
-        (groups, named): (&[WordGroup], (&[usize], f32)),
+        (bounds, named): (&WordBounds<'_>, (&[usize], f32)),
         loaded: &Frequencies,
         (estimates, needed): (&[f32; STRIP], f32),
         runs: &mut [usize; RUNS],
     ) -> usize {
         let mut most = [0; STRIP];
-        for (group, frequencies, frequency) in loaded.within(groups, strip) {
-            let (own, context) = group.bounds(frequency.into(), 0, self.means, self.fusion);
-            kernels::add_most(frequencies, lines.linked(strip), (in_units(own), in_units(context)), &mut most);
+        for (group, frequencies, frequency) in loaded.within(strip) {
+            let bound = bounds.of(group, frequency);
+            kernels::add_most(frequencies, lines.linked(strip), (bound.own, bound.context), &mut most);
         }
         for frequencies in named.0.iter().map(|group| &loaded.by_group[*group]).filter(|held| !held.is_empty()) {
             kernels::add_most(reach(frequencies, strip), lines.linked(strip), (in_units(named.1), 0), &mut most);
@@ -158,7 +152,8 @@ impl ScoredSegment<'_> {
     ) {
         let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
         let most = K1 + 1.0;
-        let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
+        let mut terms = loaded.within(strip).map(|(group, frequencies, _)| {
+            let group = &groups[group];
             let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
             ScoredTerm { frequencies, own, context }
         });
@@ -254,28 +249,4 @@ impl ScoredSegment<'_> {
         loaded.look_at(lines.count().div_ceil(STRIP));
         lines
     }
-}
-
-impl WordGroup {
-    /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
-    /// the documents that hold it have at least `shortest` terms.
-    fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {
-        let (own, context) = self.bounds(most, shortest, means, fusion);
-        own + context
-    }
-
-    /// The same, by itself and in context.
-    fn bounds(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> (f32, f32) {
-        let around: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
-        let own = fusion::saturation(f32::from(most), f32::from(shortest), means.own);
-        let context = fusion::saturation(around * f32::from(most), 0.0, means.context);
-        (fusion.own.max(0.0) * self.own * own, fusion.context.max(0.0) * self.context * context)
-    }
-}
-
-/// At least so much. More than fits counts as what fits, which is more than any score.
-fn in_units(most: f32) -> u8 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what does not fit becomes what fits")]
-    let units = (most / UNIT) as u8;
-    units.saturating_add(u8::from(most > 0.0))
 }
