@@ -25,6 +25,8 @@ const MAX_PENDING: usize = 512;
 const PREFETCH_AHEAD: usize = 4;
 /// Number of strips whose documents are found before any is estimated. Meanwhile the lengths of those documents are prefetched.
 const STRIPS_AT_ONCE: usize = 8;
+/// Number of candidates whose names are looked up together.
+const CANDIDATES_AT_ONCE: usize = 32;
 /// Maximum rounding error of an estimate.
 const ROUNDING_ERROR: f32 = 1e-4;
 /// Maximum difference of an estimated cosine in context below the exact one: about twice the error of the differing bits.
@@ -92,6 +94,7 @@ impl Snapshot {
             nearness: Nearness::default(),
             reaching: vec![ReachingStrip::NONE; STRIPS_AT_ONCE],
             best: Best::new(query.limit),
+            candidates: Vec::with_capacity(CANDIDATES_AT_ONCE),
             pending: Vec::with_capacity(MAX_PENDING),
         };
         for segment in &segments {
@@ -115,6 +118,17 @@ impl Snapshot {
             of_cosine: of_context.map_or(0.0, |(_, own)| self.options.fusion.dense * own),
         }
     }
+}
+
+/// A document that may be among the best if it has the names that its words allow.
+struct Candidate {
+    /// Its position in the segment at hand.
+    position: usize,
+    ordinal: u32,
+    estimate: f32,
+    /// Bonus of names that the estimate assumes, and the one that it has.
+    assumed: f32,
+    named: f32,
 }
 
 /// A document that may be among the best.
@@ -154,6 +168,7 @@ struct Ranking<'a> {
     nearness: Nearness,
     reaching: Vec<ReachingStrip>,
     best: Best,
+    candidates: Vec<Candidate>,
     pending: Vec<PendingDocument>,
 }
 
@@ -186,6 +201,7 @@ impl Ranking<'_> {
             }
         }
         self.reaching = reaching;
+        self.consider(segment, &lines);
         self.settle(segment, &lines);
     }
 
@@ -218,36 +234,54 @@ impl Ranking<'_> {
         segment.add_words(lines, *strip, self.groups, &self.loaded, &runs[..*count], estimates);
         let (of_names, entity) = self.bonus.of_names();
         self.loaded.add_where_held(*strip, of_names, entity, estimates);
-        let elsewhere = self.bonus.most_elsewhere();
         let mut reaches = [0; STRIP];
-        kernels::reaching(estimates, self.needed(elsewhere), &mut reaches);
+        kernels::reaching(estimates, self.needed(self.bonus.most_elsewhere()), &mut reaches);
         let here = (lines.count() - *strip * STRIP).min(STRIP);
         for (run, _) in (0..).zip(reaches.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
-            for at in (run * RUN..here).take(RUN) {
-                // What is needed may have grown since.
-                if reaches[at] != 0 && estimates[at] >= self.needed(elsewhere) {
-                    self.consider(segment, lines, *strip * STRIP + at, estimates[at]);
+            for at in (run * RUN..here).take(RUN).filter(|at| reaches[*at] != 0) {
+                let position = *strip * STRIP + at;
+                let ordinal = segment.first + u32::from(lines.place(position));
+                if self.mask.is_none_or(|mask| mask.contains(ordinal)) {
+                    self.candidates.push(Candidate {
+                        position,
+                        ordinal,
+                        estimate: estimates[at],
+                        assumed: 0.0,
+                        named: 0.0,
+                    });
                 }
             }
         }
+        if self.candidates.len() >= CANDIDATES_AT_ONCE {
+            self.consider(segment, lines);
+        }
     }
 
-    fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, position: usize, estimate: f32) {
-        let ordinal = segment.first + u32::from(lines.place(position));
-        if self.mask.is_some_and(|mask| !mask.contains(ordinal)) {
-            return;
-        }
+    /// Looks which of the candidates may be among the best, now with the names that they have.
+    fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines) {
+        let mut candidates = std::mem::take(&mut self.candidates);
         let (of_names, entity) = self.bonus.of_names();
-        let holds_name = self.loaded.holds(position, of_names);
-        let assumed = if holds_name { entity } else { 0.0 };
-        let named = self.bonus.of_document(ordinal, holds_name);
-        let estimate = estimate - assumed + named;
-        if estimate >= self.needed(0.0) {
-            self.pending.push(PendingDocument { position, estimate, named });
-            if self.pending.len() == MAX_PENDING {
-                self.settle(segment, lines);
+        // Nothing else is done here, so that the memory looks for several at the same time.
+        for one in &mut candidates {
+            let holds_name = self.loaded.holds(one.position, of_names);
+            one.assumed = if holds_name { entity } else { 0.0 };
+            one.named = self.bonus.of_document(one.ordinal, holds_name);
+        }
+        let elsewhere = self.bonus.most_elsewhere();
+        for Candidate { position, estimate, assumed, named, .. } in candidates.drain(..) {
+            // What is needed may have grown since.
+            if estimate < self.needed(elsewhere) {
+                continue;
+            }
+            let estimate = estimate - assumed + named;
+            if estimate >= self.needed(0.0) {
+                self.pending.push(PendingDocument { position, estimate, named });
+                if self.pending.len() == MAX_PENDING {
+                    self.settle(segment, lines);
+                }
             }
         }
+        self.candidates = candidates;
     }
 
     /// Scores the documents that wait, of the segment at hand.
