@@ -191,14 +191,18 @@ impl Ranking<'_> {
         }
         let strips = lines.count().div_ceil(STRIP);
         let mut reaching = std::mem::take(&mut self.reaching);
-        for first in (0..strips).step_by(STRIPS_AT_ONCE) {
+        let mut next = 0;
+        while next < strips {
+            // Without a threshold every document is found, so the first ones are scored as soon as possible.
+            let at_once = if self.best.threshold() == f32::NEG_INFINITY { 1 } else { STRIPS_AT_ONCE };
             let mut count = 0;
-            for strip in first..strips.min(first + STRIPS_AT_ONCE) {
+            for strip in next..strips.min(next + at_once) {
                 count += usize::from(self.reaches(segment, &lines, strip, &mut reaching[count]));
             }
             for strip in &mut reaching[..count] {
                 self.estimate(segment, &lines, strip);
             }
+            next += at_once;
         }
         self.reaching = reaching;
         self.consider(segment, &lines);
