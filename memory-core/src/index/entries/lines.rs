@@ -4,6 +4,8 @@
 //! With one source that is the order of places itself. Arrays begin with [`MARGIN`] empty entries and end with as many behind a
 //! whole number of [`STRIP`]s: so a walk strip by strip may read beyond either end.
 
+use prefetch_index::prefetch_index;
+
 use super::links::SegmentLinks;
 use crate::index::fusion::TERM_WINDOW;
 
@@ -11,6 +13,10 @@ use crate::index::fusion::TERM_WINDOW;
 pub(in crate::index) const MARGIN: usize = 2;
 /// Positions that are scored together.
 pub(in crate::index) const STRIP: usize = 256;
+/// Documents of a strip that are looked at together.
+pub(in crate::index) const RUN: usize = 16;
+/// Runs of a strip.
+pub(in crate::index) const RUNS: usize = STRIP / RUN;
 /// A strip with what its windows reach.
 pub(in crate::index) const REACH: usize = STRIP + 2 * MARGIN;
 
@@ -21,16 +27,24 @@ const WINDOW: [u32; 3] = [TERM_WINDOW[0] as u32, TERM_WINDOW[1] as u32, TERM_WIN
 /// Places by position, and positions by place.
 type Orders = (Box<[u16]>, Box<[u16]>);
 
+/// How many terms the documents of a run hold. It lies in one line of the cache, because few runs of a strip are read.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(in crate::index) struct RunLengths {
+    /// By themselves.
+    pub own: [u16; RUN],
+    /// In their contexts, as terms are weighted there; up to 65,535.
+    pub around: [u16; RUN],
+}
+
 /// Documents in an order of lines: runs in which each is the neighbour of the one before.
 #[derive(Debug)]
 pub(in crate::index) struct Lines {
     count: usize,
     /// All ones where a document is the neighbour of the one at the position before.
     linked: Box<[u8]>,
-    /// How many terms each holds.
-    lengths: Box<[u16]>,
-    /// How many terms each has in its context, as terms are weighted there; up to 65,535.
-    around: Box<[u16]>,
+    /// By run.
+    lengths: Box<[RunLengths]>,
     /// Offsets where places and positions differ.
     orders: Option<Orders>,
 }
@@ -46,8 +60,7 @@ impl Lines {
         let mut lines = Self {
             count,
             linked: vec![0; padded(count)].into(),
-            lengths: vec![0; padded(count)].into(),
-            around: vec![0; count.next_multiple_of(STRIP)].into(),
+            lengths: vec![RunLengths { own: [0; RUN], around: [0; RUN] }; count.next_multiple_of(STRIP) / RUN].into(),
             orders: None,
         };
         let place_of = |place: usize| u16::try_from(place).expect("a segment has 65,536 places");
@@ -81,12 +94,17 @@ impl Lines {
 
     fn put(&mut self, position: usize, place: u16, linked: bool, links: SegmentLinks<'_>) {
         self.linked[MARGIN + position] = if linked { u8::MAX } else { 0 };
-        self.lengths[MARGIN + position] = links.length(place);
+        self.lengths[position / RUN].own[position % RUN] = links.length(place);
     }
 
     fn look_around(&mut self) {
-        for (strip, around) in self.around.as_chunks_mut().0.iter_mut().enumerate() {
-            lengths_in_context(reach(&self.lengths, strip), reach(&self.linked, strip), around);
+        let margin = || [0; MARGIN].iter();
+        let own: Vec<u16> =
+            margin().chain(self.lengths.iter().flat_map(|run| &run.own)).chain(margin()).copied().collect();
+        let mut around = [0; STRIP];
+        for (strip, runs) in self.lengths.chunks_exact_mut(RUNS).enumerate() {
+            lengths_in_context(reach(&own, strip), reach(&self.linked, strip), &mut around);
+            runs.iter_mut().zip(around.as_chunks().0).for_each(|(run, around)| run.around = *around);
         }
     }
 
@@ -121,19 +139,21 @@ impl Lines {
         reach(&self.linked, strip)
     }
 
-    /// Lengths of a strip and of what its windows reach.
-    pub fn lengths(&self, strip: usize) -> &[u16; REACH] {
-        reach(&self.lengths, strip)
+    /// Lengths of the runs of a strip.
+    pub fn lengths(&self, strip: usize) -> &[RunLengths; RUNS] {
+        &self.lengths.as_chunks().0[strip]
     }
 
-    /// Lengths in context of a strip.
-    pub fn around(&self, strip: usize) -> &[u16; STRIP] {
-        self.around[strip * STRIP..].first_chunk().expect("arrays hold whole strips")
+    /// Asks the memory for the lengths of a strip's run, so that they are at hand when they are needed.
+    pub fn ask_for_lengths(&self, strip: usize, run: usize) {
+        prefetch_index(&self.lengths, strip * RUNS + run);
     }
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.linked.len() * 5 + if self.orders.is_some() { self.count * 4 } else { 0 }
+        self.linked.len()
+            + size_of_val::<[RunLengths]>(&self.lengths)
+            + if self.orders.is_some() { self.count * 4 } else { 0 }
     }
 }
 
@@ -182,8 +202,8 @@ mod tests {
                 let position = lines.position(place);
                 prop_assert_eq!(lines.place(position), place);
                 let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
-                let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
-                prop_assert_eq!(lengths[at], place);
+                let linked = lines.linked(strip);
+                prop_assert_eq!(lines.lengths(strip)[position % STRIP / RUN].own[position % RUN], place);
                 let mut expected = Vec::new();
                 segment.for_each_neighbour(place, &mut |neighbour, distance| expected.push((neighbour, distance)));
                 let mut found = Vec::new();

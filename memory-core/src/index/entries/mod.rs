@@ -10,7 +10,7 @@ mod table;
 
 pub(super) use block::{BLOCK, EntryBlock, PackedEntries};
 pub(super) use hidden::HiddenSet;
-pub(super) use lines::{Lines, MARGIN, REACH, STRIP, padded, reach};
+pub(super) use lines::{Lines, MARGIN, REACH, RUN, RUNS, RunLengths, STRIP, padded, reach};
 pub(super) use links::{Links, SegmentLinks};
 pub(super) use names::{EntityNames, SourceNames};
 pub(super) use table::EntryTable;

@@ -1,7 +1,8 @@
 //! The loops over a strip (block) of documents: plain arithmetic on arrays, compiled for the processor's vector instructions. No
 //! sum crosses a position, so the results are the same everywhere.
 
-use crate::index::entries::{MARGIN, REACH, STRIP};
+use super::words::Means;
+use crate::index::entries::{MARGIN, REACH, RUN, RUNS, RunLengths, STRIP};
 use crate::index::fusion::{B, K1, TERM_WINDOW, VECTOR_WINDOW};
 use crate::index::signature::{ABSENT, BLOCK, Coarse};
 
@@ -15,28 +16,23 @@ const QUARTERS: [i16; 3] =
 
 /// The nearness of a cosine of 1.
 pub(super) const SAME_DIRECTION: f32 = 100.0;
+/// Stands for the nearness of a document without a signature.
+pub(super) const NO_SIGNATURE: i8 = i8::MIN;
 
-/// Documents that are looked at together.
-pub(super) const RUN: usize = 16;
+/// A run with what its windows reach.
+const RUN_REACH: usize = RUN + 2 * MARGIN;
 
-/// What every term of a strip needs: the part of BM25's saturation that depends on lengths, by themselves and in context.
-pub(super) struct Norms {
-    pub own: [f32; STRIP],
-    pub context: [f32; STRIP],
-}
-
-/// A term in a strip: how often each document holds it, with margins, how often it counts in their contexts, and the weights of both.
+/// A term in a strip: how often each document holds it, with margins, and what it weighs by itself and in context.
+#[derive(Clone, Copy)]
 pub(super) struct ScoredTerm<'a> {
     pub frequencies: &'a [u8; REACH],
-    pub counts: [u16; STRIP],
     pub own: f32,
     pub context: f32,
 }
 
-impl Default for Norms {
-    fn default() -> Self {
-        Self { own: [0.0; STRIP], context: [0.0; STRIP] }
-    }
+impl ScoredTerm<'_> {
+    /// A term that no document holds.
+    pub const NONE: Self = ScoredTerm { frequencies: &[0; REACH], own: 0.0, context: 0.0 };
 }
 
 /// A value at one position of a strip, weighted like a term, with its neighbours' as context.
@@ -64,54 +60,57 @@ pub(super) fn nearest(near: &[i8; REACH]) -> i8 {
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
 pub(super) fn in_context(frequencies: &[u8; REACH], linked: &[u8; REACH], counts: &mut [u16; STRIP]) {
     for (at, count) in counts.iter_mut().enumerate() {
-        let at = at + MARGIN;
-        let before = u16::from(frequencies[at - 1] & linked[at]);
-        let second_before = u16::from(frequencies[at - 2] & linked[at] & linked[at - 1]);
-        let after = u16::from(frequencies[at + 1] & linked[at + 1]);
-        let second_after = u16::from(frequencies[at + 2] & linked[at + 1] & linked[at + 2]);
-        *count = WINDOW[0] * u16::from(frequencies[at])
-            + WINDOW[1] * (before + after)
-            + WINDOW[2] * (second_before + second_after);
+        *count = count_in_context(at + MARGIN, frequencies, linked);
     }
 }
 
-/// The parts of the saturation for documents of these lengths, by themselves and in context, where the means are those.
+/// The same for one document of some.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn count_in_context<const N: usize>(at: usize, frequencies: &[u8; N], linked: &[u8; N]) -> u16 {
+    let before = u16::from(frequencies[at - 1] & linked[at]);
+    let second_before = u16::from(frequencies[at - 2] & linked[at] & linked[at - 1]);
+    let after = u16::from(frequencies[at + 1] & linked[at + 1]);
+    let second_after = u16::from(frequencies[at + 2] & linked[at + 1] & linked[at + 2]);
+    WINDOW[0] * u16::from(frequencies[at]) + WINDOW[1] * (before + after) + WINDOW[2] * (second_before + second_after)
+}
+
+/// Adds two terms' saturations, weighted, to the documents of some runs of a strip: four fractions over one denominator, because
+/// a division takes as long as all of the rest.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn norms(
-    lengths: &[u16; REACH],
-    around: &[u16; STRIP],
-    (mean_own, mean_context): (f32, f32),
-    norms: &mut Norms,
+pub(super) fn add_words(
+    [one, other]: [ScoredTerm<'_>; 2],
+    linked: &[u8; REACH],
+    lengths: &[RunLengths; RUNS],
+    means: Means,
+    runs: &[usize],
+    estimates: &mut [f32; STRIP],
 ) {
-    let (per_own, per_context) = (K1 * B / mean_own.max(1.0), K1 * B / mean_context.max(1.0));
-    for at in 0..STRIP {
-        norms.own[at] = K1 * (1.0 - B) + per_own * f32::from(lengths[at + MARGIN]);
-        norms.context[at] = K1 * (1.0 - B) + per_context * f32::from(around[at]);
+    let (per_own, per_context) = (K1 * B / means.own.max(1.0), K1 * B / means.context.max(1.0));
+    for run in runs {
+        let (linked, lengths) = (of_run(linked, *run), &lengths[*run]);
+        let (one_held, other_held) = (of_run(one.frequencies, *run), of_run(other.frequencies, *run));
+        let estimates: &mut [f32; RUN] = &mut estimates.as_chunks_mut().0[*run];
+        for at in 0..RUN {
+            let own_norm = K1 * (1.0 - B) + per_own * f32::from(lengths.own[at]);
+            let context_norm = K1 * (1.0 - B) + per_context * f32::from(lengths.around[at]);
+            let fraction = |term: &ScoredTerm<'_>, frequencies: &[u8; RUN_REACH]| {
+                let own = f32::from(frequencies[at + MARGIN]);
+                let count = f32::from(count_in_context(at + MARGIN, frequencies, linked));
+                let (below_own, below_context) = (own + own_norm, count + context_norm);
+                (term.own * own * below_context + term.context * count * below_own, below_own * below_context)
+            };
+            let ((above, below), (other_above, other_below)) = (fraction(&one, one_held), fraction(&other, other_held));
+            estimates[at] += (above * other_below + other_above * below) / (below * other_below);
+        }
     }
 }
 
-/// Adds one term's saturations, weighted.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_word(term: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
-    for (at, estimate) in estimates.iter_mut().enumerate() {
-        let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
-        let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
-        *estimate += (term.own * own * below_context + term.context * count * below_own) / (below_own * below_context);
-    }
-}
-
-/// Adds two terms' saturations, weighted: four fractions over one denominator, because a division takes as long as all of the rest.
-#[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_words(one: &ScoredTerm<'_>, other: &ScoredTerm<'_>, norms: &Norms, estimates: &mut [f32; STRIP]) {
-    for (at, estimate) in estimates.iter_mut().enumerate() {
-        let fraction = |term: &ScoredTerm<'_>| {
-            let (own, count) = (f32::from(term.frequencies[at + MARGIN]), f32::from(term.counts[at]));
-            let (below_own, below_context) = (own + norms.own[at], count + norms.context[at]);
-            (term.own * own * below_context + term.context * count * below_own, below_own * below_context)
-        };
-        let ((above, below), (other_above, other_below)) = (fraction(one), fraction(other));
-        *estimate += (above * other_below + other_above * below) / (below * other_below);
-    }
+/// A run of a strip's documents with what its windows reach.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "compiled for the processor of whoever calls it")]
+fn of_run<T>(strip: &[T; REACH], run: usize) -> &[T; RUN_REACH] {
+    strip[run * RUN..].first_chunk().expect("a strip holds whole runs and their margins")
 }
 
 /// Adds a weight wherever one of `anywhere` is not zero.
@@ -149,35 +148,34 @@ pub(super) fn add_most(
     }
 }
 
-/// Whether a document of a strip reaches `needed`, if words give it the most that they can, in units.
+/// Which documents of a strip reach `needed`, if words give them the most that they can, in units.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn any_may_reach(estimates: &[f32; STRIP], most: &[u8; STRIP], unit: f32, needed: f32) -> bool {
-    let mut any = 0_u32;
-    for (estimate, most) in estimates.iter().zip(most) {
-        any |= u32::from(*estimate + unit * f32::from(*most) >= needed);
+pub(super) fn may_reach(
+    estimates: &[f32; STRIP],
+    most: &[u8; STRIP],
+    unit: f32,
+    needed: f32,
+    reaching: &mut [u8; STRIP],
+) {
+    for at in 0..STRIP {
+        reaching[at] = u8::from(estimates[at] + unit * f32::from(most[at]) >= needed);
     }
-    any != 0
 }
 
-/// Adds the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
-/// tells more exactly. `present` is all ones where there is a signature.
+/// Estimates the cosines in context that distances between signatures stand for, weighted: what [`Meaning`](super::meaning::Meaning)
+/// tells more exactly.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn add_meaning(
-    near: &[i8; REACH],
-    present: &[u8; REACH],
-    linked: &[u8; REACH],
-    weight: f32,
-    estimates: &mut [f32; STRIP],
-) {
+pub(super) fn estimate_meaning(near: &[i8; REACH], linked: &[u8; REACH], weight: f32, estimates: &mut [f32; STRIP]) {
     let mut sums = [0_i16; STRIP];
     let mut weights = [0_i16; STRIP];
     for at in 0..STRIP {
         let here = at + MARGIN;
-        let own = present[here];
-        let before = linked[here] & present[here - 1];
-        let second_before = linked[here] & linked[here - 1] & present[here - 2];
-        let after = linked[here + 1] & present[here + 1];
-        let second_after = linked[here + 1] & linked[here + 2] & present[here + 2];
+        let present = |at: usize| if near[at] == NO_SIGNATURE { 0 } else { u8::MAX };
+        let own = present(here);
+        let before = linked[here] & present(here - 1);
+        let second_before = linked[here] & linked[here - 1] & present(here - 2);
+        let after = linked[here + 1] & present(here + 1);
+        let second_after = linked[here + 1] & linked[here + 2] & present(here + 2);
         let one = |mask: u8| i16::from(mask & 1);
         let held = |at: usize, mask: u8| i16::from(near[at] & (mask & own).cast_signed());
         sums[at] = QUARTERS[0] * held(here, own)
@@ -187,7 +185,7 @@ pub(super) fn add_meaning(
     }
     let weight = weight / SAME_DIRECTION / f32::from(QUARTERS[0]);
     for (at, estimate) in estimates.iter_mut().enumerate() {
-        *estimate += weight * f32::from(sums[at]) * share(f32::from(weights[at]));
+        *estimate = weight * f32::from(sums[at]) * share(f32::from(weights[at]));
     }
 }
 
@@ -199,21 +197,20 @@ fn share(quarters: f32) -> f32 {
     1.0 + quarters * (-0.1017 + quarters * 0.005_9)
 }
 
-/// The cosines that distances stand for, times [`SAME_DIRECTION`], and whether there is a signature at all.
+/// The cosines that distances stand for, times [`SAME_DIRECTION`]; [`NO_SIGNATURE`] where there is none.
 ///
 /// In whole numbers: a conversion from a fraction that may be no number is compiled to one conversion after the other.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK], present: &mut [u8; BLOCK]) {
+pub(super) fn nearness(distances: &[u16; BLOCK], question: &Coarse, near: &mut [i8; BLOCK]) {
     const ONE: i32 = 1 << 16;
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "a power of two; at most 2^20")]
     let scale = (question.scale * SAME_DIRECTION).min(16.0).mul_add(ONE as f32, 0.5) as i32;
     let total = i32::from(question.total);
-    for at in 0..BLOCK {
-        let cosine = scale.wrapping_mul(total - 2 * i32::from(distances[at])).wrapping_add(ONE / 2) >> 16;
+    for (near, distance) in near.iter_mut().zip(distances) {
+        let cosine = scale.wrapping_mul(total - 2 * i32::from(*distance)).wrapping_add(ONE / 2) >> 16;
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         let rounded = cosine.clamp(-127, 127) as i8;
-        near[at] = rounded;
-        present[at] = if distances[at] == ABSENT { 0 } else { u8::MAX };
+        *near = if *distance == ABSENT { NO_SIGNATURE } else { rounded };
     }
 }
 

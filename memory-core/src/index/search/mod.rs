@@ -1,6 +1,7 @@
 //! The read side.
 
 mod best;
+mod bounds;
 mod filter;
 mod find;
 mod holding;

@@ -5,17 +5,17 @@
 //! scored exactly.
 
 use super::best::{Best, ScoredDocument};
+use super::bounds::WordBounds;
 use super::filter::Mask;
-use super::kernels::{self, RUN};
+use super::kernels;
 use super::meaning::Meaning;
 use super::names::Bonus;
 use super::nearness::Nearness;
 use super::words::{Frequencies, ScoredSegment, WordGroup};
 use super::{Snapshot, documents_around};
-use crate::index::entries::{Lines, STRIP};
+use crate::index::entries::{Lines, RUN, RUNS, STRIP};
 use crate::index::fusion::{self, K1};
 use crate::index::postings::SEGMENT;
-use crate::index::signature::Ahead;
 use crate::index::{Hit, SearchQuery};
 
 /// Maximum number of documents that wait to be scored exactly. They are scored best first, so that most of them need no
@@ -23,6 +23,10 @@ use crate::index::{Hit, SearchQuery};
 const MAX_PENDING: usize = 512;
 /// Number of documents for which signatures are prefetched.
 const PREFETCH_AHEAD: usize = 4;
+/// Number of strips whose documents are found before any is estimated. Meanwhile the lengths of those documents are prefetched.
+const STRIPS_AT_ONCE: usize = 8;
+/// Number of candidates whose names are looked up together.
+const CANDIDATES_AT_ONCE: usize = 32;
 /// Maximum rounding error of an estimate.
 const ROUNDING_ERROR: f32 = 1e-4;
 /// Maximum difference of an estimated cosine in context below the exact one: about twice the error of the differing bits.
@@ -81,13 +85,16 @@ impl Snapshot {
         let mut ranking = Ranking {
             snapshot: self,
             groups: &groups,
+            bounds: WordBounds::new(&groups, means, &self.options.fusion),
             meaning: meaning.as_ref(),
             bonus,
             mask,
             slack: ROUNDING_ERROR + error,
             loaded,
             nearness: Nearness::default(),
+            reaching: vec![ReachingStrip::NONE; STRIPS_AT_ONCE],
             best: Best::new(query.limit),
+            candidates: Vec::with_capacity(CANDIDATES_AT_ONCE),
             pending: Vec::with_capacity(MAX_PENDING),
         };
         for segment in &segments {
@@ -113,6 +120,17 @@ impl Snapshot {
     }
 }
 
+/// A document that may be among the best if it has the names that its words allow.
+struct Candidate {
+    /// Its position in the segment at hand.
+    position: usize,
+    ordinal: u32,
+    estimate: f32,
+    /// Bonus of names that the estimate assumes, and the one that it has.
+    assumed: f32,
+    named: f32,
+}
+
 /// A document that may be among the best.
 struct PendingDocument {
     /// Its position in the segment at hand.
@@ -122,10 +140,25 @@ struct PendingDocument {
     named: f32,
 }
 
+/// A strip of which some documents may be among the best.
+#[derive(Clone)]
+struct ReachingStrip {
+    strip: usize,
+    estimates: [f32; STRIP],
+    /// The runs in which they stand, and how many these are.
+    runs: [usize; RUNS],
+    count: usize,
+}
+
+impl ReachingStrip {
+    const NONE: Self = Self { strip: 0, estimates: [0.0; STRIP], runs: [0; RUNS], count: 0 };
+}
+
 /// A search under way.
 struct Ranking<'a> {
     snapshot: &'a Snapshot,
     groups: &'a [WordGroup],
+    bounds: WordBounds<'a>,
     meaning: Option<&'a Meaning<'a>>,
     bonus: Bonus<'a>,
     mask: Option<&'a Mask>,
@@ -133,7 +166,9 @@ struct Ranking<'a> {
     slack: f32,
     loaded: Frequencies,
     nearness: Nearness,
+    reaching: Vec<ReachingStrip>,
     best: Best,
+    candidates: Vec<Candidate>,
     pending: Vec<PendingDocument>,
 }
 
@@ -151,71 +186,106 @@ impl Ranking<'_> {
             return;
         }
         let lines = segment.load(self.groups, &mut self.loaded);
-        if self.meaning.is_some() {
-            self.nearness.begin(&lines);
+        if let Some(meaning) = self.meaning {
+            self.nearness.load(meaning, segment, &lines, self.mask);
         }
-        let one_by_one = self.meaning.is_some() && self.mask.is_none() && lines.is_in_order();
-        for strip in 0..lines.count().div_ceil(STRIP) {
-            let mut ahead = if one_by_one { Nearness::ahead(segment, strip) } else { Ahead::default() };
-            ahead.ask();
-            self.loaded.look_at(strip);
-            let mut most = segment.bound_of_strip(strip, self.groups, &self.loaded);
-            ahead.ask();
-            if let Some(meaning) = self.meaning {
-                self.nearness.load(meaning, segment, &lines, self.mask, strip);
-                most += dense.abs() * self.nearness.most(strip);
+        let strips = lines.count().div_ceil(STRIP);
+        let mut reaching = std::mem::take(&mut self.reaching);
+        let mut next = 0;
+        while next < strips {
+            // Without a threshold every document is found, so the first ones are scored as soon as possible.
+            let at_once = if self.best.threshold() == f32::NEG_INFINITY { 1 } else { STRIPS_AT_ONCE };
+            let mut count = 0;
+            for strip in next..strips.min(next + at_once) {
+                count += usize::from(self.reaches(segment, &lines, strip, &mut reaching[count]));
             }
-            if most < self.needed(self.bonus.most()) {
-                continue;
+            for strip in &mut reaching[..count] {
+                self.estimate(segment, &lines, strip);
             }
-            ahead.ask();
-            let mut estimates = [0.0; STRIP];
-            if self.meaning.is_some() {
-                self.nearness.add(strip, lines.linked(strip), dense, &mut estimates);
-            }
-            ahead.ask();
-            let (of_names, entity) = self.bonus.of_names();
-            let elsewhere = self.bonus.most_elsewhere();
-            let words = (self.groups, (of_names, entity));
-            let needed = self.needed(elsewhere) - ROUNDING_ERROR;
-            if !segment.may_reach(&lines, strip, words, &self.loaded, (&estimates, needed), &mut ahead) {
-                continue;
-            }
-            ahead.ask();
-            segment.add_words(&lines, strip, self.groups, &self.loaded, &mut estimates, &mut ahead);
-            drop(ahead);
-            self.loaded.add_where_held(strip, of_names, entity, &mut estimates);
-            let count = (lines.count() - strip * STRIP).min(STRIP);
-            let mut reaching = [0; STRIP];
-            kernels::reaching(&estimates, self.needed(elsewhere), &mut reaching);
-            for (run, _) in (0..).zip(reaching.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
-                for at in (run * RUN..count).take(RUN) {
-                    // What is needed may have grown since.
-                    if reaching[at] != 0 && estimates[at] >= self.needed(elsewhere) {
-                        self.consider(segment, &lines, strip * STRIP + at, estimates[at]);
-                    }
-                }
-            }
+            next += at_once;
         }
+        self.reaching = reaching;
+        self.consider(segment, &lines);
         self.settle(segment, &lines);
     }
 
-    fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, position: usize, estimate: f32) {
-        let ordinal = segment.first + u32::from(lines.place(position));
-        if self.mask.is_some_and(|mask| !mask.contains(ordinal)) {
-            return;
+    /// Whether a document of a strip may be among the best. Fills in which, without their words.
+    fn reaches(&self, segment: &ScoredSegment<'_>, lines: &Lines, strip: usize, reaching: &mut ReachingStrip) -> bool {
+        let dense = self.snapshot.options.fusion.dense;
+        let mut most = self.loaded.bound_of_strip(strip, &self.bounds);
+        if self.meaning.is_some() {
+            most += dense.abs() * self.nearness.most(strip);
         }
+        if most < self.needed(self.bonus.most()) {
+            return false;
+        }
+        let ReachingStrip { estimates, runs, .. } = reaching;
+        match self.meaning {
+            Some(_) => self.nearness.estimate(strip, lines.linked(strip), dense, estimates),
+            None => estimates.fill(0.0),
+        }
+        let words = (&self.bounds, self.bonus.of_names());
+        let needed = self.needed(self.bonus.most_elsewhere()) - ROUNDING_ERROR;
+        let count = segment.reaching_runs(lines, strip, words, &self.loaded, (estimates, needed), runs);
+        runs[..count].iter().for_each(|run| lines.ask_for_lengths(strip, *run));
+        (reaching.strip, reaching.count) = (strip, count);
+        count > 0
+    }
+
+    /// Estimates the documents of a strip that may be among the best.
+    fn estimate(&mut self, segment: &ScoredSegment<'_>, lines: &Lines, reaching: &mut ReachingStrip) {
+        let ReachingStrip { strip, estimates, runs, count } = reaching;
+        segment.add_words(lines, *strip, self.groups, &self.loaded, &runs[..*count], estimates);
         let (of_names, entity) = self.bonus.of_names();
-        let holds_name = self.loaded.holds(position, of_names);
-        let assumed = if holds_name { entity } else { 0.0 };
-        let named = self.bonus.of_document(ordinal, holds_name);
-        let estimate = estimate - assumed + named;
-        if estimate >= self.needed(0.0) {
-            self.pending.push(PendingDocument { position, estimate, named });
-            if self.pending.len() == MAX_PENDING {
-                self.settle(segment, lines);
+        self.loaded.add_where_held(*strip, of_names, entity, estimates);
+        let mut reaches = [0; STRIP];
+        kernels::reaching(estimates, self.needed(self.bonus.most_elsewhere()), &mut reaches);
+        let here = (lines.count() - *strip * STRIP).min(STRIP);
+        for (run, _) in (0..).zip(reaches.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
+            for at in (run * RUN..here).take(RUN).filter(|at| reaches[*at] != 0) {
+                let position = *strip * STRIP + at;
+                let ordinal = segment.first + u32::from(lines.place(position));
+                if self.mask.is_none_or(|mask| mask.contains(ordinal)) {
+                    self.candidates.push(Candidate {
+                        position,
+                        ordinal,
+                        estimate: estimates[at],
+                        assumed: 0.0,
+                        named: 0.0,
+                    });
+                }
             }
         }
+        if self.candidates.len() >= CANDIDATES_AT_ONCE {
+            self.consider(segment, lines);
+        }
+    }
+
+    /// Looks which of the candidates may be among the best, now with the names that they have.
+    fn consider(&mut self, segment: &ScoredSegment<'_>, lines: &Lines) {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let (of_names, entity) = self.bonus.of_names();
+        // Nothing else is done here, so that the memory looks for several at the same time.
+        for one in &mut candidates {
+            let holds_name = self.loaded.holds(one.position, of_names);
+            one.assumed = if holds_name { entity } else { 0.0 };
+            one.named = self.bonus.of_document(one.ordinal, holds_name);
+        }
+        let elsewhere = self.bonus.most_elsewhere();
+        for Candidate { position, estimate, assumed, named, .. } in candidates.drain(..) {
+            // What is needed may have grown since.
+            if estimate < self.needed(elsewhere) {
+                continue;
+            }
+            let estimate = estimate - assumed + named;
+            if estimate >= self.needed(0.0) {
+                self.pending.push(PendingDocument { position, estimate, named });
+                if self.pending.len() == MAX_PENDING {
+                    self.settle(segment, lines);
+                }
+            }
+        }
+        self.candidates = candidates;
     }
 
     /// Scores the documents that wait, of the segment at hand.

@@ -10,12 +10,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::kernels::{self, Norms, ScoredTerm};
+use super::bounds::{UNIT, WordBounds, in_units};
+use super::kernels::{self, ScoredTerm};
 use crate::index::compressed::IndexState;
-use crate::index::entries::{Lines, MARGIN, REACH, STRIP, SegmentLinks, padded, reach};
-use crate::index::fusion::{self, Fusion, K1, TERM_WINDOW};
+use crate::index::entries::{Lines, MARGIN, REACH, RUN, RUNS, STRIP, SegmentLinks, padded, reach};
+use crate::index::fusion::{self, Fusion, K1};
 use crate::index::postings::{SEGMENT, SegmentPostings};
-use crate::index::signature::Ahead;
 
 /// A word of the question: symbols of which any stands for all, and what it is worth.
 #[derive(Debug, Clone)]
@@ -51,12 +51,9 @@ pub(super) struct Frequencies {
     by_group: Vec<Vec<u8>>,
     /// Arrays that are not in use, all zero.
     spare: Vec<Vec<u8>>,
-    /// Largest frequency within reach of the current strip, by group.
+    /// Largest frequencies within reach of each strip, by group.
     most: Vec<u8>,
 }
-
-/// Unit of the upper bound of a word score, so that the bound fits a byte.
-const UNIT: f32 = 1.0 / 96.0;
 
 impl Frequencies {
     /// Whether the document at a position holds one of some groups, by their numbers.
@@ -75,24 +72,27 @@ impl Frequencies {
         }
     }
 
-    /// Looks how often the documents within reach of a strip hold each group at most.
-    pub fn look_at(&mut self, strip: usize) {
-        let most = |frequencies: &Vec<u8>| match frequencies.is_empty() {
-            true => 0,
-            false => kernels::most_frequent(reach(frequencies, strip)),
-        };
+    /// Looks how often the documents within reach of each strip hold each group at most.
+    fn look_at(&mut self, strips: usize) {
         self.most.clear();
-        self.most.extend(self.by_group.iter().map(most));
+        self.most.resize(strips * self.by_group.len(), 0);
+        for (group, frequencies) in self.by_group.iter().enumerate().filter(|(_, held)| !held.is_empty()) {
+            for (strip, most) in self.most.chunks_exact_mut(self.by_group.len()).enumerate() {
+                most[group] = kernels::most_frequent(reach(frequencies, strip));
+            }
+        }
     }
 
-    /// The groups that documents within reach of the strip at hand hold, with the largest of their frequencies.
-    fn within<'a>(
-        &'a self,
-        groups: &'a [WordGroup],
-        strip: usize,
-    ) -> impl Iterator<Item = (&'a WordGroup, &'a [u8; REACH], u8)> {
-        let held = groups.iter().zip(&self.by_group).zip(&self.most).filter(|(_, most)| **most > 0);
-        held.map(move |((group, frequencies), most)| (group, reach(frequencies, strip), *most))
+    /// The most that the words of a document of a strip can give.
+    pub fn bound_of_strip(&self, strip: usize, bounds: &WordBounds<'_>) -> f32 {
+        self.within(strip).map(|(group, _, most)| bounds.of(group, most).most).sum()
+    }
+
+    /// The groups that documents within reach of a strip hold, by their numbers, with the largest of their frequencies.
+    fn within(&self, strip: usize) -> impl Iterator<Item = (usize, &[u8; REACH], u8)> {
+        let most = &self.most[strip * self.by_group.len()..];
+        let held = self.by_group.iter().zip(most).enumerate().filter(|(_, (_, most))| **most > 0);
+        held.map(move |(group, (frequencies, most))| (group, reach(frequencies, strip), *most))
     }
 }
 
@@ -110,64 +110,56 @@ pub(super) struct ScoredSegment<'a> {
 }
 
 impl ScoredSegment<'_> {
-    /// The most that the words of a document of a strip can give.
-    pub fn bound_of_strip(&self, strip: usize, groups: &[WordGroup], loaded: &Frequencies) -> f32 {
-        loaded.within(groups, strip).map(|(group, _, most)| group.bound(most.into(), 0, self.means, self.fusion)).sum()
-    }
-
-    /// Whether a document of a strip may reach `needed` by its words, where `named` groups add that much. `estimates`: what else
-    /// it has. A strip holds most of the question's words somewhere, but hardly ever around one document. Meanwhile signatures are
-    /// asked for.
-    pub fn may_reach(
+    /// Finds the runs of a strip of which a document may reach `needed` by its words, where `named` groups add that much.
+    /// `estimates`: what else it has. Returns
+    /// how many they are. A strip holds most of the question's words somewhere, but hardly ever around one document.
+    pub fn reaching_runs(
         &self,
         lines: &Lines,
         strip: usize,
-        (groups, named): (&[WordGroup], (&[usize], f32)),
+        (bounds, named): (&WordBounds<'_>, (&[usize], f32)),
         loaded: &Frequencies,
         (estimates, needed): (&[f32; STRIP], f32),
-        ahead: &mut Ahead<'_>,
-    ) -> bool {
-        if needed == f32::NEG_INFINITY {
-            return true;
-        }
+        runs: &mut [usize; RUNS],
+    ) -> usize {
         let mut most = [0; STRIP];
-        for (group, frequencies, frequency) in loaded.within(groups, strip) {
-            ahead.ask();
-            let (own, context) = group.bounds(frequency.into(), 0, self.means, self.fusion);
-            kernels::add_most(frequencies, lines.linked(strip), (in_units(own), in_units(context)), &mut most);
+        for (group, frequencies, frequency) in loaded.within(strip) {
+            let bound = bounds.of(group, frequency);
+            kernels::add_most(frequencies, lines.linked(strip), (bound.own, bound.context), &mut most);
         }
         for frequencies in named.0.iter().map(|group| &loaded.by_group[*group]).filter(|held| !held.is_empty()) {
             kernels::add_most(reach(frequencies, strip), lines.linked(strip), (in_units(named.1), 0), &mut most);
         }
-        kernels::any_may_reach(estimates, &most, UNIT, needed)
+        let mut reaching = [0; STRIP];
+        kernels::may_reach(estimates, &most, UNIT, needed, &mut reaching);
+        let mut count = 0;
+        for (run, _) in (0..).zip(reaching.as_chunks::<RUN>().0).filter(|(_, run)| **run != [0; RUN]) {
+            runs[count] = run;
+            count += 1;
+        }
+        count
     }
 
-    /// Adds what words give to each document of a strip, but for rounding. Meanwhile signatures are asked for.
+    /// Adds what words give to the documents of some runs of a strip, but for rounding.
     pub fn add_words(
         &self,
         lines: &Lines,
         strip: usize,
         groups: &[WordGroup],
         loaded: &Frequencies,
+        runs: &[usize],
         estimates: &mut [f32; STRIP],
-        ahead: &mut Ahead<'_>,
     ) {
-        let linked = lines.linked(strip);
-        let mut norms = Norms::default();
-        kernels::norms(lines.lengths(strip), lines.around(strip), (self.means.own, self.means.context), &mut norms);
+        let (linked, lengths) = (lines.linked(strip), lines.lengths(strip));
         let most = K1 + 1.0;
-        let mut terms = loaded.within(groups, strip).map(|(group, frequencies, _)| {
-            let mut counts = [0; STRIP];
-            kernels::in_context(frequencies, linked, &mut counts);
+        let mut terms = loaded.within(strip).map(|(group, frequencies, _)| {
+            let group = &groups[group];
             let (own, context) = (self.fusion.own * group.own * most, self.fusion.context * group.context * most);
-            ScoredTerm { frequencies, counts, own, context }
+            ScoredTerm { frequencies, own, context }
         });
         while let Some(one) = terms.next() {
-            ahead.ask();
-            match terms.next() {
-                Some(other) => kernels::add_words(&one, &other, &norms, estimates),
-                None => kernels::add_word(&one, &norms, estimates),
-            }
+            let pair = [one, terms.next().unwrap_or(ScoredTerm::NONE)];
+            kernels::add_words(pair, linked, lengths, self.means, runs, estimates);
         }
     }
 
@@ -175,8 +167,8 @@ impl ScoredSegment<'_> {
     pub fn score(&self, lines: &Lines, position: usize, groups: &[WordGroup], loaded: &Frequencies) -> Scored {
         let (strip, at) = (position / STRIP, MARGIN + position % STRIP);
         let linked = lines.linked(strip);
-        let length = f32::from(lines.lengths(strip)[at]);
-        let around = f32::from(lines.around(strip)[at - MARGIN]);
+        let lengths = &lines.lengths(strip)[position % STRIP / RUN];
+        let (length, around) = (f32::from(lengths.own[position % RUN]), f32::from(lengths.around[position % RUN]));
         let (mut own, mut context) = (0.0, 0.0);
         for (group, frequencies) in groups.iter().zip(&loaded.by_group).filter(|(_, held)| !held.is_empty()) {
             let frequencies = reach(frequencies, strip);
@@ -254,30 +246,7 @@ impl ScoredSegment<'_> {
                 loaded.by_group.push(Vec::new());
             }
         }
+        loaded.look_at(lines.count().div_ceil(STRIP));
         lines
     }
-}
-
-impl WordGroup {
-    /// The most that the group can add to a document's share of the fused score, within reach of frequencies up to `most`, where
-    /// the documents that hold it have at least `shortest` terms.
-    fn bound(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> f32 {
-        let (own, context) = self.bounds(most, shortest, means, fusion);
-        own + context
-    }
-
-    /// The same, by itself and in context.
-    fn bounds(&self, most: u16, shortest: u8, means: Means, fusion: &Fusion) -> (f32, f32) {
-        let around: f32 = TERM_WINDOW[0] + 2.0 * (TERM_WINDOW[1] + TERM_WINDOW[2]);
-        let own = fusion::saturation(f32::from(most), f32::from(shortest), means.own);
-        let context = fusion::saturation(around * f32::from(most), 0.0, means.context);
-        (fusion.own.max(0.0) * self.own * own, fusion.context.max(0.0) * self.context * context)
-    }
-}
-
-/// At least so much. More than fits counts as what fits, which is more than any score.
-fn in_units(most: f32) -> u8 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what does not fit becomes what fits")]
-    let units = (most / UNIT) as u8;
-    units.saturating_add(u8::from(most > 0.0))
 }

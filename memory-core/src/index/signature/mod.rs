@@ -17,7 +17,7 @@ pub(in crate::index) use hamming::cosine_of_distance;
 pub use hamming::{BALL_MARGIN, radius};
 pub use planes::{Planes, quantise};
 pub use table::SignatureTable;
-pub(in crate::index) use table::{ABSENT, Ahead, BLOCK};
+pub(in crate::index) use table::{ABSENT, BLOCK, BlockDistances};
 
 /// Bits of one signature word.
 pub const WORD_BITS: usize = 64;

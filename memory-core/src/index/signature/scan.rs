@@ -4,8 +4,6 @@
 //! signatures are sums of whole registers and nothing is added across a register, which is what lets plain `count_ones` be
 //! compiled to vector instructions: as fast as the memory delivers (docs/benchmarks.md), without a line of `unsafe`.
 
-use prefetch_index::prefetch_index;
-
 use super::estimate::{Coarse, FAR};
 
 /// One word of eight signatures.
@@ -16,35 +14,36 @@ pub(super) const LANES: usize = 8;
 /// Words of the beginning of a signature, and of the rest of one of the usual length.
 const USUAL: usize = 4;
 
-/// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
-/// lanes as the query words. With each lane that is counted one of those that come `next` is asked for.
-pub(super) fn add_differing(lanes: &[Lane], next: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
-    match query.try_into() {
-        Ok(query) => add_differing_usual(lanes, next, query, distances),
-        Err(_) => add_differing_any(lanes, query, distances),
-    }
-}
-
+/// Fills in `distances`, one row per group, with how many bits of signatures of the usual length differ from `query`. Both parts are
+/// read at once, so that nothing is added up in memory.
+///
 /// Four words are added like the digits of numbers before their bits are counted (Harley and Seal; Muła, Kurz and Lemire, 2018): that
 /// takes three counts, and leaves no sum that could be turned from eight signatures at a time into one after the other.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
-fn add_differing_usual(lanes: &[Lane], next: &[Lane], query: &[u64; USUAL], distances: &mut [[u16; LANES]]) {
-    for (group, ([a, b, c, d], distances)) in lanes.as_chunks::<USUAL>().0.iter().zip(distances).enumerate() {
-        if let Some(next) = next.get(group * USUAL..(group + 1) * USUAL) {
-            (0..USUAL).for_each(|lane| prefetch_index(next, lane));
-        }
+pub(super) fn differing_usual(
+    (heads, tails): (&[Lane], &[Lane]),
+    query: &[u64; 2 * USUAL],
+    distances: &mut [[u16; LANES]],
+) {
+    let groups = heads.as_chunks::<USUAL>().0.iter().zip(tails.as_chunks::<USUAL>().0);
+    for (([a, b, c, d], [e, f, g, h]), distances) in groups.zip(distances) {
         let mut counts = [0; LANES];
         for (at, count) in counts.iter_mut().enumerate() {
-            let [ones, twos, fours] =
-                digits([a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]]).map(ones_in);
-            *count = ones + 2 * twos + 4 * fours;
+            let head = [a[at] ^ query[0], b[at] ^ query[1], c[at] ^ query[2], d[at] ^ query[3]];
+            let tail = [e[at] ^ query[4], f[at] ^ query[5], g[at] ^ query[6], h[at] ^ query[7]];
+            let [ones, twos, fours] = digits(head).map(ones_in);
+            let [more_ones, more_twos, more_fours] = digits(tail).map(ones_in);
+            *count = ones + more_ones + 2 * (twos + more_twos) + 4 * (fours + more_fours);
         }
+        *distances = [0; LANES];
         add_row(counts, distances);
     }
 }
 
+/// Adds to `distances`, one row per group, how many bits of the group's signatures differ from `query`. A group has as many
+/// lanes as the query words.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx512vpopcntdq", "x86_64+avx2+popcnt"))]
-fn add_differing_any(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
+pub(super) fn add_differing(lanes: &[Lane], query: &[u64], distances: &mut [[u16; LANES]]) {
     for (group, distances) in lanes.chunks_exact(query.len()).zip(distances) {
         let mut counts = [0_u64; LANES];
         for (lane, word) in group.iter().zip(query) {
@@ -71,7 +70,7 @@ fn ones_in(word: u64) -> u64 {
     u64::from(word.count_ones())
 }
 
-/// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1. What comes next is asked for elsewhere.
+/// Like [`add_differing`], with a question of which some bits weigh [`FAR`] and the others 1.
 pub(super) fn add_differing_weight(lanes: &[Lane], question: &Coarse, distances: &mut [[u16; LANES]]) {
     match ((&*question.signs).try_into(), (&*question.far).try_into()) {
         (Ok(signs), Ok(far)) => add_differing_weight_usual(lanes, signs, far, distances),

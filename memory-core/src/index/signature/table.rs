@@ -6,7 +6,7 @@ use prefetch_index::prefetch_index;
 
 use crate::index::packing::{take, words_of};
 
-use super::scan::{LANES, Lane, add_differing, add_differing_weight};
+use super::scan::{LANES, Lane, add_differing, add_differing_weight, differing_usual};
 use super::{Coarse, Estimator, HEAD_BITS, MOST_BITS, WORD_BITS};
 
 /// Documents of a block.
@@ -188,17 +188,17 @@ impl SignatureTable {
     /// Fills in the distances to `query` of the documents of the block that begins with `ordinal`; [`ABSENT`] where there is no
     /// signature. Returns whether the block has any.
     fn distances(&self, ordinal: u32, query: &[u64], distances: &mut BlockDistances) -> bool {
-        let block = |number: usize| self.blocks.get(number).and_then(Option::as_ref);
-        let number = split(ordinal).0;
-        let after = block(number + 1).map_or(&[][..], |block| &block.head);
-        let Some(block) = block(number).filter(|_| query.len() == self.words && self.words > 0) else { return false };
-        let (head, tail) = query.split_at(self.words.min(HEAD_WORDS));
-        distances.fill(0);
-        if tail.is_empty() {
-            add_differing(&block.head, after, head, distances.as_chunks_mut().0);
+        let block = self.blocks.get(split(ordinal).0).and_then(Option::as_ref);
+        let Some(block) = block.filter(|_| query.len() == self.words && self.words > 0) else { return false };
+        if let Ok(query) = query.try_into() {
+            differing_usual((&block.head, &block.tail), query, distances.as_chunks_mut().0);
         } else {
-            add_differing(&block.head, &block.tail, head, distances.as_chunks_mut().0);
-            add_differing(&block.tail, after, tail, distances.as_chunks_mut().0);
+            let (head, tail) = query.split_at(self.words.min(HEAD_WORDS));
+            distances.fill(0);
+            add_differing(&block.head, head, distances.as_chunks_mut().0);
+            if !tail.is_empty() {
+                add_differing(&block.tail, tail, distances.as_chunks_mut().0);
+            }
         }
         block.mark_absent(distances);
         true
@@ -218,14 +218,6 @@ impl SignatureTable {
         add_differing_weight(&block.head, question, distances.as_chunks_mut().0);
         block.mark_absent(distances);
         true
-    }
-
-    /// The beginning of the signatures of `count` documents of one block, to be asked for ahead of its use.
-    pub(in crate::index) fn coarse_ahead(&self, ordinal: u32, count: usize) -> Ahead<'_> {
-        let (block, place) = split(ordinal);
-        let words = self.words.min(HEAD_WORDS);
-        let head = self.blocks.get(block).and_then(Option::as_ref).map_or(&[][..], |block| &block.head);
-        Ahead { lanes: head.get(place / LANES * words..(place + count) / LANES * words).unwrap_or_default() }
     }
 
     /// Asks the memory for a signature, so that it is at hand when it is needed.
@@ -249,32 +241,6 @@ impl SignatureTable {
             }
         }
         nearest.finish()
-    }
-}
-
-/// Signatures that will be compared soon, asked for a few at a time while other things are done: a processor that is asked for more
-/// than a dozen lines at once waits. What is left is asked for at the end.
-#[derive(Default)]
-pub(in crate::index) struct Ahead<'a> {
-    lanes: &'a [Lane],
-}
-
-impl Ahead<'_> {
-    /// Asks for some more.
-    pub fn ask(&mut self) {
-        self.ask_for(2 * LANES);
-    }
-
-    fn ask_for(&mut self, count: usize) {
-        let (some, rest) = self.lanes.split_at(count.min(self.lanes.len()));
-        (0..some.len()).for_each(|lane| prefetch_index(some, lane));
-        self.lanes = rest;
-    }
-}
-
-impl Drop for Ahead<'_> {
-    fn drop(&mut self) {
-        self.ask_for(usize::MAX);
     }
 }
 
