@@ -17,7 +17,7 @@
 //! av-dev2-eyes, open: 0.80, 0.20, 1.00, 0.07
 //! av-dev2-eyes, options: 0.89, 0.12, 0.80, 0.00
 //! av-dev3-eyes, open: 0.80, 0.20, 0.67, 0.05
-//! av-dev3-eyes, options: 0.81, 0.19, 0.00, 0.07
+//! av-dev3-eyes, options: 0.81, 0.19, 0.00, 0.04
 //! household-a, open: 0.57, 0.16, 0.58, 0.11
 //! household-a, options: 0.84, 0.07, -, 0.10
 //! household-c, open: 0.63, 0.21, 0.83, 0.04
