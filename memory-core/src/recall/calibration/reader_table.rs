@@ -156,7 +156,7 @@ pub(in crate::recall) const ANSWERED: f32 = 0.46;
 /// Below this confidence no answer is given, however likely the memory answers the question.
 pub(in crate::recall) const MIN_CONFIDENCE: f32 = 0.10;
 /// Below this probability no option is chosen.
-pub(in crate::recall) const CHOSEN: f32 = 0.39;
+pub(in crate::recall) const CHOSEN: f32 = 0.28;
 
 /// Weights of what speaks for an option in words.
 pub(super) const SPEAKS: Speaks = Speaks {

@@ -107,7 +107,9 @@ impl ReadEvent {
         let phrases = reading.clauses().flat_map(Clause::nouns).map(|noun| noun.range.clone());
         let mut whole = marked.clone();
         let all = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Action);
-        let lists = reading.clauses().flat_map(coordinations).filter(|_| all);
+        // Figures alone ("90 g of barley: 110 kcal, 6 g protein") are no list that answers: it would quote the event.
+        let text = reading.event.text.trim_end_matches('.').len();
+        let lists = reading.clauses().flat_map(coordinations).filter(|list| all && list.len() < text);
         for phrase in lists.chain(phrases).chain(reading.times.iter().map(|time| time.range.clone())) {
             if phrase.start < marked.start && marked.start < phrase.end && is_new(phrase.start..marked.start) {
                 whole.start = whole.start.min(phrase.start);

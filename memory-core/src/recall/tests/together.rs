@@ -25,17 +25,17 @@ fn what_somebody_does_on_most_days_is_a_habit() {
 #[test]
 fn the_usual_time_of_a_deed_is_that_of_most_days() {
     let rows: &[Row] = &[
-        ("17T15:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks a mug of broth on the quay."),
-        ("18T15:10:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks his broth on the quay."),
-        ("18T07:00:00", 0, Kind::Caption, Some("Tove"), "Tove drinks a mug of broth in the kitchen."),
-        ("19T14:55:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks broth on the quay in the rain."),
+        ("17T15:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks a mug of soup on the quay."),
+        ("18T15:10:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks his soup on the quay."),
+        ("18T07:00:00", 0, Kind::Caption, Some("Tove"), "Tove drinks a mug of soup in the kitchen."),
+        ("19T14:55:00", 0, Kind::Caption, Some("Rolf"), "Rolf drinks soup on the quay in the rain."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
-        ("What time does Rolf usually drink his broth?", "About 15:00"),
-        ("When does Rolf have his broth?", "About 15:00"),
+        ("What time does Rolf usually drink his soup?", "About 15:00"),
+        ("When does Rolf have his soup?", "About 15:00"),
         // Once is no habit.
-        ("When did Tove drink broth?", "07:00"),
+        ("When did Tove drink soup?", "07:00"),
     ]);
     assert_eq!(misses, NONE);
 }
