@@ -141,7 +141,6 @@ pub(super) fn option_logit(speaks: &Speaks, with_reader: bool) -> f32 {
         + weight.typed * speaks.typed
         + weight.typed_best * speaks.typed_best
         + weight.read * speaks.read
-        + weight.read_told * speaks.read_told
         + weight.read_alone * speaks.read_alone
 }
 

@@ -5,13 +5,11 @@
 //! right before it. What it finds is a candidate like any other, and it tells how far the other candidates' events
 //! answer the question.
 
+mod lists;
 mod words;
 
 use std::time::Duration;
 
-use super::answerers::parts::MAX_LIST_ITEMS;
-use super::answerers::places::capitalised;
-use super::answerers::quote::join_list;
 use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::other_people::PeopleAskedAbout;
@@ -21,12 +19,10 @@ use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
 use crate::language::english::question::AnswerKind;
-use crate::language::english::summary::uncapitalised;
-use crate::language::english::syntax::NounKind;
 use crate::language::english::time::Tense;
 use crate::ports::{Extraction, Passage};
 use crate::query::Effort;
-use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp, index};
+use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of the most relevant events that are read.
 const MAX_FOUND_PASSAGES: usize = 16;
@@ -42,10 +38,6 @@ const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 const MAX_PROPOSED: usize = 2;
 /// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
 const MAX_COMPARED: usize = 3;
-/// Minimum probability of an event relative to the best one whose words are listed with it, and the minimum certainty of
-/// these.
-const MIN_LISTED_SHARE: f32 = 0.2;
-const MIN_LISTED_CERTAINTY: f32 = 0.3;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
@@ -152,19 +144,6 @@ pub(super) fn read_events(
     // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
     let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
     Ok(Some(ReadEvents { read: read.collect() }))
-}
-
-/// Returns whether a question asks for several things: "what drinks", "which tools", "what all".
-fn asks_for_several(question: &Question<'_>) -> bool {
-    let several = question.asked.class.as_ref().is_some_and(|class| class.plural && class.kind == NounKind::Common);
-    let words = question.asked.words.windows(2);
-    let (mut all, mut one_of) = (false, false);
-    for pair in words {
-        let wh = matches!(pair[0].text.as_str(), "what" | "who" | "where" | "which");
-        all |= wh && pair[1].has_text("all");
-        one_of |= matches!(pair[0].text.as_str(), "which" | "one") && pair[1].has_text("of");
-    }
-    matches!(question.ask(), AnswerKind::Thing | AnswerKind::Person) && (several || all) && !one_of
 }
 
 /// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
@@ -310,6 +289,10 @@ impl ReadEvents {
     /// Returns the most probable answers of the reader. Answers that a candidate gives already are left out; a quotation
     /// of the event does not say which of its words answer.
     pub fn propose(&self, question: &Question<'_>, candidates: &[Candidate]) -> Vec<Candidate> {
+        // What follows from several events stands in none of them.
+        if candidates.iter().any(|candidate| candidate.computed) {
+            return Vec::new();
+        }
         let known = question.content.known_share();
         let best = self.most_probable().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
         let proposed = self.list(question, known).into_iter().chain(best).take(MAX_PROPOSED);
@@ -331,43 +314,6 @@ impl ReadEvents {
         let mut read: Vec<&ReadEvent> = self.read.iter().collect();
         read.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         read.into_iter()
-    }
-
-    /// Returns the answers of all events that answer about as well as the best one, where a question asks for several things:
-    /// "what drinks did they bring?".
-    fn list(&self, question: &Question<'_>, known: f32) -> Option<Candidate> {
-        let best = self.most_probable().next().filter(|_| asks_for_several(question))?;
-        let mut listed: Vec<(&ReadEvent, String)> = Vec::new();
-        for read in self.most_probable().take_while(|read| read.probability >= MIN_LISTED_SHARE * best.probability) {
-            let (text, value, certainty) = read.answer(question);
-            let words = index::words(&text).map(|word| index::stem(&word)).collect::<Vec<_>>();
-            let is_known = listed.iter().any(|(_, other)| {
-                let other: Vec<String> = index::words(other).map(|word| index::stem(&word)).collect();
-                words.iter().all(|word| other.contains(word)) || other.iter().all(|word| words.contains(word))
-            });
-            let whole = text.contains(read.found.reading.event.text.trim_end_matches('.'));
-            if matches!(value, CandidateValue::Text(_)) && certainty >= MIN_LISTED_CERTAINTY && !is_known && !whole {
-                listed.push((read, text));
-            }
-        }
-        if listed.len() < 2 || listed.iter().all(|(read, _)| read.found.id() != best.found.id()) {
-            return None;
-        }
-        listed.truncate(MAX_LIST_ITEMS);
-        listed.sort_by_key(|(read, _)| (read.found.span().start, read.found.id()));
-        let items: Vec<String> = listed.iter().map(|(_, text)| uncapitalised(text)).collect();
-        let mut evidence: Vec<RetrievedEvent> = vec![best.found.clone()];
-        let others = listed.iter().map(|(read, _)| &read.found).filter(|found| found.id() != best.found.id());
-        evidence.extend(others.cloned());
-        let candidate = self.candidate(question, best, known);
-        let reason = "words that answer the question, of several events".to_owned();
-        Some(Candidate {
-            text: capitalised(&join_list(&items)),
-            value: CandidateValue::List(items),
-            evidence,
-            reason,
-            ..candidate
-        })
     }
 
     /// Returns the answer that the reader finds in one event.

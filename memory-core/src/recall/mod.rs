@@ -102,7 +102,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
     let now = query.now.unwrap_or_else(|| reader.clock().now());
-    let hard = hard_bounds(query)?.or_else(|| known_by(query, reader.search()));
+    let hard = within_what_was_known(query, hard_bounds(query)?, reader.search());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
     let mut question = Question::parse(query, zoned, reader.search(), hard);
     for name in retrieval::role_names(reader, &question)? {
@@ -287,12 +287,18 @@ pub(crate) fn hard_bounds(query: &Query) -> Result<Option<TimeSpan>, QueryError>
     Ok(Some(TimeSpan { start, end }))
 }
 
-/// Returns the time up to which a question is about, if it is asked as of an earlier time than the memory reaches.
-fn known_by(query: &Query, search: &dyn Search) -> Option<TimeSpan> {
-    let now = query.now?.saturating_add(MAX_CLOCK_DIFFERENCE);
+/// Ends the bounds of a request where it is asked, if that is earlier than the memory reaches.
+fn within_what_was_known(query: &Query, hard: Option<TimeSpan>, search: &dyn Search) -> Option<TimeSpan> {
+    let Some(now) = query.now.map(|now| now.saturating_add(MAX_CLOCK_DIFFERENCE)) else { return hard };
     let later = TimeSpan { start: now, end: Timestamp::from_micros(i64::MAX) };
     let after = search.holding(&Holding { span: Some(later), limit: 1, latest: true, ..Holding::default() });
-    (!after.is_empty()).then_some(TimeSpan { start: Timestamp::from_micros(i64::MIN), end: now })
+    if after.is_empty() {
+        return hard;
+    }
+    let start = hard.map_or(Timestamp::from_micros(i64::MIN), |hard| hard.start);
+    let end = hard.map_or(now, |hard| hard.end.min(now));
+    // Bounds that lie wholly in the future are left as they are: nothing of them was known.
+    if start > end { hard } else { Some(TimeSpan { start, end }) }
 }
 
 /// φ of all texts that are compared, computed in one batch.

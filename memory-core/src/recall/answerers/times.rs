@@ -24,7 +24,7 @@ const RANK_TOLERANCE: f32 = 0.06;
 /// Weight of the search score in the rank of sentences.
 const SPEECH_SCORE_WEIGHT: f32 = 0.4;
 /// Longest span of a told clock time. Longer ones are parts of a day.
-const MAX_CLOCK_SPAN: std::time::Duration = std::time::Duration::from_secs(3_600);
+pub(in crate::recall) const MAX_CLOCK_SPAN: std::time::Duration = std::time::Duration::from_secs(3_600);
 /// Coverage relative to the best event below which an event is about something else.
 const MIN_RELATIVE_COVERAGE: f32 = 0.6;
 /// Minimum coverage of the question by an event that reports a rescheduling.

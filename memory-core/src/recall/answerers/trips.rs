@@ -15,6 +15,7 @@ use crate::language::english::space::{
     PERCEPTION_VERBS, SpatialQuestion, asks_robot_perception, at_place, join_list, place_name, robot_route,
     spatial_question,
 };
+use crate::language::english::summary::uncapitalised;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::{Tense, say_clock_range};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
@@ -339,16 +340,6 @@ fn verify_seen(
     candidate.text = format!("Yes: {}.", uncapitalised(&candidate.text));
     candidate.value = CandidateValue::Truth(true);
     Some(candidate)
-}
-
-/// In the middle of a sentence; names keep their capitals.
-fn uncapitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let name = text.split(' ').next().is_some_and(|word| word.chars().skip(1).any(char::is_uppercase));
-    match letters.next().filter(|_| !name) {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => text.to_owned(),
-    }
 }
 
 /// Returns whether the middle of an event lies on the trip. A segment that starts at its end belongs to the stay.

@@ -174,7 +174,6 @@ pub(super) const SPEAKS: Speaks = Speaks {
     typed: 1.771,
     typed_best: 0.000,
     read: 0.793,
-    read_told: 0.000,
     read_alone: 0.926,
 };
 

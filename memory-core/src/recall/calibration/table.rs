@@ -56,7 +56,6 @@ pub(super) const SPEAKS: Speaks = Speaks {
     typed: 0.000,
     typed_best: 0.000,
     read: 0.000,
-    read_told: 0.000,
     read_alone: 0.000,
 };
 

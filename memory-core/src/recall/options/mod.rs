@@ -1,5 +1,6 @@
 //! Compares the options of a question: the evidence for and against each, by the kind of answer.
 
+mod agreement;
 mod times;
 mod topic;
 mod words;

@@ -1,22 +1,18 @@
 //! Weighs options in words: by words, by meaning, and by the answers of the layers.
 
-use std::time::Duration;
-
-use super::{OptionVectors, OptionWeights, sole_number};
+use super::agreement::agreement;
+use super::{OptionVectors, OptionWeights};
 use crate::language::english::syntax::parse;
-use crate::language::english::tag::{Tag, Word};
-use crate::language::english::time::{Tense, WholeTime, whole_times_told};
+use crate::language::english::tag::Word;
 use crate::recall::answerers::rank::rank;
 use crate::recall::calibration;
-use crate::recall::candidate::{Candidate, CandidateValue};
+use crate::recall::candidate::Candidate;
 use crate::recall::content::Content;
 use crate::recall::extraction::{ReadAnswer, ReadEvents};
 use crate::recall::nearest;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
-use crate::recall::quantities::quantities;
 use crate::recall::question::Question;
-use crate::recall::reading::is_content_word;
-use crate::{ReadError, TimeSpan, Timestamp};
+use crate::{ReadError, TimeSpan};
 
 /// Weight of a word of an option that no memory holds. Encoders have fewer words than people.
 const UNKNOWN_WORD_WEIGHT: f32 = 0.4;
@@ -28,11 +24,6 @@ const MIN_ANSWER_FIT: f32 = 0.5;
 const QUESTION_WORD_WEIGHT: f32 = 0.3;
 /// Minimum weight of an event that does not match the question.
 const MIN_EVENT_WEIGHT: f32 = 0.15;
-
-/// Longest span of an option that is a time on the clock.
-const MAX_CLOCK_SPAN: Duration = Duration::from_secs(3_600);
-/// Maximum distance, in minutes, of an option from the usual time that it is.
-const MAX_MINUTES_APART: i32 = 20;
 
 /// Features of an option, each 0 or more.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -65,8 +56,6 @@ pub(in crate::recall) struct Speaks {
     pub typed_best: f32,
     /// Agreement with the reader's answers, weighted by the probability of each.
     pub read: f32,
-    /// Coverage of its words by the events that answer according to the reader: their expected value.
-    pub read_told: f32,
     /// Cosine of the option alone to the events that answer according to the reader: its expected value.
     pub read_alone: f32,
 }
@@ -175,7 +164,6 @@ fn add_read_features(
         let agrees = agreement(pool.question, (&answer.text, &answer.value), option, content);
         let says = answer.probability * answer.certainty * agrees;
         let cosine = vector.and_then(|vector| pool.cosine(vector, answer.found.id())).unwrap_or(0.0).max(0.0);
-        speaks.read_told += answer.probability * content.coverage(&answer.found.reading).of_content;
         speaks.read_alone += answer.probability * cosine;
         if says > speaks.read {
             speaks.read = says;
@@ -183,52 +171,6 @@ fn add_read_features(
         }
     }
     best.filter(|_| speaks.read >= MIN_ANSWER_FIT).cloned()
-}
-
-/// How far an answer, given as its text and value, and an option say the same, from 0 to 1: as yes or no, as numbers, as
-/// times, else the share of the option's words.
-fn agreement(question: &Question<'_>, (text, value): (&str, &CandidateValue), option: &str, content: &Content) -> f32 {
-    let is = |same: bool| f32::from(u8::from(same));
-    if let CandidateValue::Truth(yes) = value {
-        return is(option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
-    }
-    if let (Some((own, unit)), Some(told)) = (sole_number(option), quantities(text).into_iter().next()) {
-        let same_unit = unit.is_empty() || told.unit.is_empty() || unit == told.unit;
-        return is((own - told.value).abs() < 1e-6 && same_unit);
-    }
-    let times = |text: &str| whole_times_told(text, &question.now, question.tense);
-    let told: Option<Vec<TimeSpan>> = match value {
-        CandidateValue::Times(spans) => Some(spans.clone()),
-        _ => times(text).map(|times| times.into_iter().map(|time| time.span).collect()),
-    };
-    if let (Some(own), Some(told)) = (times(option), told) {
-        let usual = question.tense != Tense::Past && told.len() > 1;
-        let agrees = |own: &WholeTime, told: &TimeSpan| {
-            told.overlaps(own.span) || usual && is_same_hour(question, own.span, *told)
-        };
-        return is(own.iter().any(|own| told.iter().any(|told| agrees(own, told))));
-    }
-    let said = match value {
-        CandidateValue::List(items) => items.join(", "),
-        _ => text.to_owned(),
-    };
-    if said.trim().eq_ignore_ascii_case(option.trim()) { 1.0 } else { content.share_of_lemmas(&lemmas_of(&said)) }
-}
-
-/// Whether two times begin at about the same hour on the clock, of whichever day and half of it.
-fn is_same_hour(question: &Question<'_>, one: TimeSpan, other: TimeSpan) -> bool {
-    let minute = |at: Timestamp| {
-        let at = at.to_jiff().to_zoned(question.now.time_zone().clone());
-        i32::from(at.hour()) % 12 * 60 + i32::from(at.minute())
-    };
-    let apart = (minute(one.start) - minute(other.start)).abs();
-    one.end.since(one.start) <= MAX_CLOCK_SPAN && apart.min(12 * 60 - apart) <= MAX_MINUTES_APART
-}
-
-/// Returns the words of a text that carry content, with their tags.
-fn lemmas_of(text: &str) -> Vec<(String, Tag)> {
-    let (words, _) = parse(text, &[]);
-    words.iter().filter(|word| is_content_word(word)).map(|word| (word.lemma.clone(), word.tag)).collect()
 }
 
 /// Returns the share of each option in the odds of all (softmax).

@@ -292,8 +292,7 @@ fn a_reader_has_no_say_in_what_comparing_events_answers() {
         ("19T08:02:00", 0, Kind::Caption, Some("quinces"), "60 g of quinces: 35 kcal, 0 g protein."),
     ];
     let marks = Marks { sentence: "quinces", words: "0 g protein", form: AnswerForm::Words, read: Arc::default() };
-    let unsure = Unsure { reader: marks, span_probability: 0.4 };
-    let answer = home(rows).with_meaning().with_reader(unsure).ask("What has the highest protein of all?");
+    let answer = home(rows).with_meaning().with_reader(marks).ask("What has the highest protein of all?");
     assert_eq!(answer.answer.as_deref(), Some("tofu"), "{}", answer.reason);
     assert!(answer.confidence > 0.6, "{} ({})", answer.confidence, answer.reason);
     let rows: &[Row] = &[
