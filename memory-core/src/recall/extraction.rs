@@ -6,7 +6,10 @@
 //! answer the question.
 
 mod lists;
+mod signs;
 mod words;
+
+use self::signs::PassageSigns;
 
 use std::time::Duration;
 
@@ -54,8 +57,21 @@ struct ReadEvent {
     spoken_from: usize,
     /// Whether a later event answers about as well.
     superseded: bool,
+    /// What else speaks for it.
+    signs: PassageSigns,
     /// Probability that this event answers the question, among all that were read and none.
     probability: f32,
+}
+
+/// What the reader found in an event as a whole.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PassageStanding {
+    /// Log-odds that the event answers, by itself.
+    pub relevance: f32,
+    /// Whether a later event answers about as well.
+    pub superseded: bool,
+    /// Probability of the most probable other event, less that of this one.
+    pub behind: f32,
 }
 
 /// What the reader answers from one event.
@@ -132,6 +148,7 @@ pub(super) fn read_events(
         }
     };
     let starts = events.iter().map(|found| found.span().start);
+    let spans: Vec<(Timestamp, f32)> = starts.clone().zip(extractions.iter().map(|one| one.relevance)).collect();
     let superseded = superseded(pool.question, &starts.zip(&extractions).collect::<Vec<_>>());
     let ranked = extractions.iter().zip(&superseded).zip(0_u16..);
     let odds: Vec<f32> = ranked.map(|((one, superseded), rank)| passage_odds(one, rank, *superseded)).collect();
@@ -139,7 +156,8 @@ pub(super) fn read_events(
     let found = events.into_iter().zip(extractions).zip(&texts).zip(superseded.into_iter().zip(odds));
     let read = found.map(|(((found, extraction), (text, _)), (superseded, odds))| {
         let spoken_from = text.len() - found.reading.event.text.len();
-        ReadEvent { found, extraction, spoken_from, superseded, probability: odds / all }
+        let signs = PassageSigns::of(pool.question, &found, &extraction, &spans);
+        ReadEvent { found, extraction, spoken_from, superseded, signs, probability: odds / all }
     });
     // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
     let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
@@ -253,13 +271,23 @@ impl ReadEvents {
             let event = &read.found.reading.event;
             let id = event.sender_id.clone().unwrap_or_else(|| event.id.to_string());
             format!(
-                "Passage {{ relevance: {:.4}, superseded: {}, probability: {:.4} }} {id}: {}",
+                "Passage {{ relevance: {:.4}, superseded: {}, probability: {:.4}, {} }} {id}: {}",
                 read.extraction.relevance,
                 u8::from(read.superseded),
                 read.probability,
+                format!("{:?}", read.signs).trim_start_matches("PassageSigns { ").trim_end_matches(" }"),
                 event.text
             )
         })
+    }
+
+    /// Returns what the reader found in an event as a whole, if it read it.
+    pub fn passage(&self, event: EventId) -> Option<PassageStanding> {
+        let own = self.read.iter().find(|read| read.found.id() == event)?;
+        let others = self.read.iter().filter(|read| read.found.id() != event);
+        let most = others.map(|read| read.probability).fold(0.0, f32::max);
+        let (relevance, superseded) = (own.extraction.relevance, own.superseded);
+        Some(PassageStanding { relevance, superseded, behind: most - own.probability })
     }
 
     /// Probability that an event answers the question; 0 if it was not read.

@@ -11,6 +11,8 @@ const MIN_HEAD_SIMILARITY: f32 = 0.6;
 const MISSING_MODIFIER_FACTOR: f32 = 0.85;
 /// Factor for a modifier that the event contradicts.
 const CONFLICTING_MODIFIER_FACTOR: f32 = 0.25;
+/// Factor for a thing that is told to be somebody else's.
+const OTHER_OWNER_FACTOR: f32 = 0.4;
 
 /// Similarity of a noun phrase of an event to one of the question, from 0 to 1.
 pub(super) fn phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> f32 {
@@ -47,8 +49,13 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
     }
     told_words.extend(told.of.iter().flat_map(|of| of.lemmas()).map(str::to_owned));
     let mut value = head;
-    let owner: Vec<&str> =
-        asked.owner.iter().filter(|owner| !owner.is_pronoun()).flat_map(|owner| owner.lemmas()).collect();
+    // "Grandpa" and his name are one owner.
+    let owners: Vec<Vec<&str>> = asked
+        .owner
+        .iter()
+        .filter(|owner| !owner.is_pronoun())
+        .flat_map(|owner| owner.coordinated().map(NounPhrase::lemmas))
+        .collect();
     let of = asked.of.iter().flat_map(|of| of.lemmas());
     for word in asked.modifiers.iter().map(String::as_str).chain(of) {
         let best = told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max);
@@ -65,9 +72,15 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
     let is_missing = |word: &&str| {
         told_words.iter().map(|other| word_similarity(word, other)).fold(0.0, f32::max) < MIN_HEAD_SIMILARITY
     };
-    if owner.iter().any(is_missing) {
+    if !owners.is_empty() && owners.iter().all(|owner| owner.iter().any(is_missing)) {
         let speaker = reading.event.entity.as_deref().map(name_phrase);
-        let by_owner = speaker.is_some_and(|speaker| owner.iter().all(|word| speaker.lemmas().contains(word)));
+        let is_speaker = |owner: &Vec<&str>| {
+            speaker.as_ref().is_some_and(|speaker| owner.iter().all(|word| speaker.lemmas().contains(word)))
+        };
+        let by_owner = owners.iter().any(is_speaker);
+        if !by_owner && is_of_another(asked, told, reading) {
+            return OTHER_OWNER_FACTOR * value;
+        }
         value *= if by_owner { 0.97 } else { 0.9 };
     }
     // A more specific phrase may name another thing of the kind.
@@ -81,6 +94,15 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         value *= if numbered { 0.7 } else { 0.97 };
     }
     value
+}
+
+/// Returns whether a thing is told to be of a person of another name. Who a role stands for must be known.
+fn is_of_another(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> bool {
+    let is_name = |owner: &NounPhrase| {
+        owner.kind == NounKind::Name && lexicon::category(&owner.head, lexicon::PartOfSpeech::Noun).is_none()
+    };
+    let own = told.owner.as_deref().and_then(|owner| reading.resolve(owner));
+    asked.owner.as_ref().is_some_and(|owner| owner.coordinated().any(is_name)) && own.as_ref().is_some_and(is_name)
 }
 
 /// Returns whether two modifiers cannot both be true: two numbers, two colours, opposites.

@@ -36,8 +36,10 @@ mod reading;
 mod reconciling;
 mod retrieval;
 pub(crate) mod robot_stays;
+mod role_names;
 mod scene_search;
 mod stance;
+mod standing;
 mod stopwatch;
 mod symbolic;
 mod trace;
@@ -63,6 +65,7 @@ use self::other_people::PeopleAskedAbout;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
 use self::retrieval::{RetrievedEvents, retrieve};
+use self::standing::Standing;
 use self::trace::trace_step;
 use crate::index::{Holding, Search};
 use crate::language::english::question::AnswerKind;
@@ -105,8 +108,9 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let hard = within_what_was_known(query, hard_bounds(query)?, reader.search());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
     let mut question = Question::parse(query, zoned, reader.search(), hard);
-    for name in retrieval::role_names(reader, &question)? {
+    for (role, name) in role_names::role_names(reader, &question)? {
         question.content.add_alias(&name, &question.named, reader.search());
+        question.add_owner_name(&role, &name);
         question.named.push(reading::name_phrase(&name));
     }
     let question = question;
@@ -212,14 +216,20 @@ fn calibrate(
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) {
-    for candidate in candidates {
+    let mut supports = Vec::with_capacity(candidates.len());
+    for candidate in &mut *candidates {
         if candidate.layer != Layer::Procedures {
             candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
         }
         let support = read.map(|read| read.support(question, candidate));
         candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals, support);
+        supports.push(support);
+    }
+    let standings: Vec<Standing> =
+        (0..candidates.len()).map(|place| Standing::of(question, candidates, place, read)).collect();
+    for ((candidate, support), standing) in candidates.iter_mut().zip(supports).zip(&standings) {
         if question.query.trace {
-            trace.push(trace::candidate_step(candidate, support.unwrap_or_default()));
+            trace.push(trace::candidate_step(candidate, support.unwrap_or_default(), standing));
         }
     }
 }

@@ -21,9 +21,9 @@ pub(super) struct Quantity {
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
     let tokens = tokenise(text);
     let mut found = Vec::new();
-    let mut changes: Vec<usize> = Vec::new();
+    let mut consumed = 0;
     for (at, token) in tokens.iter().enumerate() {
-        if changes.contains(&at) {
+        if at < consumed {
             continue;
         }
         let start = token.range.start;
@@ -49,19 +49,26 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let spoken = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word).and_then(|token| number_word(&token.text))
         };
-        if at > 0
-            && token.kind == TokenKind::Word
-            && spoken(at).is_some()
-            && continue_number(spoken(at - 1), spoken(at))
-        {
-            continue;
-        }
         let (mut value, mut at, mut token) = (value, at, token);
-        while continue_number(Some(value).filter(|_| glued.is_empty()), spoken(at + 1)) {
-            value = combine_numbers(value, spoken(at + 1).unwrap_or(value));
-            at += 1;
+        let joined = |at: usize, value: f64| {
+            // "Four hundred and twelve".
+            let hundreds = spoken(at).filter(|last| *last >= 100.0 && value >= 100.0);
+            let and = tokens.get(at + 1).is_some_and(|token| token.text == "and");
+            spoken(at + 2).filter(|next| hundreds.is_some() && and && *next < 100.0)
+        };
+        loop {
+            if glued.is_empty() && continue_number(Some(value), spoken(at + 1)) {
+                value = combine_numbers(value, spoken(at + 1).unwrap_or(value));
+                at += 1;
+            } else if let Some(next) = joined(at, value) {
+                value += next;
+                at += 2;
+            } else {
+                break;
+            }
             token = &tokens[at];
         }
+        consumed = at + 1;
         let word = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")
         };
@@ -82,7 +89,7 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         {
             value += small / 100.0;
             end = tokens[last].range.end;
-            changes.push(last);
+            consumed = last + 1;
             next = last + 1;
         }
         if tokens.get(next).is_some_and(|token| token.text == "of") {

@@ -145,6 +145,15 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// Registers the name of somebody whom the question calls by a role, where it speaks of what they own.
+    pub fn add_owner_name(&mut self, role: &str, name: &str) {
+        let clause = &mut self.asked.clause;
+        let nouns = self.named.iter_mut().chain(&mut clause.subject).chain(&mut clause.objects);
+        for owner in nouns.filter_map(|noun| noun.owner.as_mut()).filter(|owner| owner.head == role) {
+            owner.also.push(super::reading::name_phrase(name));
+        }
+    }
+
     pub fn ask(&self) -> AnswerKind {
         self.asked.ask
     }

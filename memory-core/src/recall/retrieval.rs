@@ -25,8 +25,6 @@ const STATE_DURATION: Duration = Duration::from_secs(1_800);
 const MAX_OVERLAP: Duration = Duration::from_secs(1);
 /// Minimum coverage of the cue's content by an event that the cue refers to.
 const MIN_CUE_COVERAGE: f32 = 0.34;
-/// Maximum number of events that are read to find the name of a role.
-const MAX_ALIAS_EVENTS: usize = 24;
 /// Cosine from which meaning counts as much as words.
 const MIN_COSINE: f32 = 0.5;
 /// Factor on the coverage of an event outside the requested time.
@@ -52,47 +50,6 @@ pub(super) struct RetrievedEvents {
     pub placed: bool,
     /// Coverage of the cue by the event that places them. 1 without a cue.
     pub cue_coverage: f32,
-}
-
-/// Returns the names of persons and animals that the question calls by their role: "the plumber" is the person who was
-/// introduced as one.
-pub(super) fn role_names(reader: &dyn super::Reader, question: &Question<'_>) -> Result<Vec<String>, ReadError> {
-    use crate::language::english::syntax::{NounKind, NounPhrase};
-    let mut names: Vec<String> = Vec::new();
-    for noun in question.named.iter().flat_map(|noun| std::iter::once(noun).chain(noun.owner.as_deref())) {
-        let animal = noun.kind == NounKind::Common && super::reading::can_be_animal(&noun.head);
-        let role = (super::reading::is_person(noun) || animal) && noun.modifiers.is_empty() && !noun.is_pronoun();
-        if !role {
-            continue;
-        }
-        let holding = crate::index::Holding {
-            groups: vec![vec![noun.head.clone()]],
-            limit: MAX_ALIAS_EVENTS,
-            ..crate::index::Holding::default()
-        };
-        for id in reader.search().holding(&holding) {
-            let Some(event) = reader.event(id)? else { continue };
-            let reading = super::reading::ParsedEvent::parse(event, reader.zone());
-            for told in reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects)) {
-                // "Mr Tamm the plumber", "Grandma Greta".
-                let beside = told.kind == NounKind::Name
-                    && told
-                        .also
-                        .iter()
-                        .any(|also: &NounPhrase| also.head == noun.head && also.kind == NounKind::Common);
-                let before = told.kind == NounKind::Name && told.modifiers.contains(&noun.head);
-                // "The plumber, Mr Tamm, comes".
-                let named = super::answerers::roles::apposition(told, &reading).filter(|_| told.head == noun.head);
-                if beside || before || named.is_some() {
-                    let name = named.unwrap_or(told).head.clone();
-                    if name != noun.head && !names.contains(&name) {
-                        names.push(name);
-                    }
-                }
-            }
-        }
-    }
-    Ok(names)
 }
 
 /// Retrieves the events for a question. Reports of silence and darkness come last unless the question is about them.

@@ -279,6 +279,7 @@ fn states_of_one_scale_are_the_same_or_opposite() {
         ("closed", "shut", Some(true)),
         ("locked", "unlock", Some(false)),
         ("full", "empty", Some(false)),
+        ("right", "snapped", Some(false)),
         ("asleep", "awake", Some(false)),
         ("open", "locked", None),
         ("green", "open", None),

@@ -9,6 +9,7 @@ use self::units::{UNITS_BY_VERB, is_same_name, noun_before};
 pub(in crate::recall) use self::units::{has_asked_unit, measures, unit_class, unit_of};
 
 use crate::ReadError;
+use crate::language::english::lexicon::scales::is_unit;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::Clause;
@@ -302,8 +303,9 @@ pub(in crate::recall) fn sum_changes(pool: &EventPool<'_>, found: &[RetrievedEve
     let mut totals: Vec<(String, String, f64)> = Vec::new();
     let mut evidence: Vec<RetrievedEvent> = Vec::new();
     for found in found.iter().filter(|found| found.span().overlaps(bound)) {
+        // Things that are counted, "four red ones", are no amounts of something.
         let quantities: Vec<Quantity> =
-            found.reading.quantities().into_iter().filter(|quantity| !quantity.unit.is_empty()).collect();
+            found.reading.quantities().into_iter().filter(|quantity| is_unit(&quantity.unit)).collect();
         if quantities.len() < 3 {
             continue;
         }

@@ -9,7 +9,7 @@ use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::EventPool;
 use crate::recall::question::{Question, spends_time};
-use crate::recall::reading::is_person;
+use crate::recall::reading::{is_person, name_phrase};
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of events of a named thing that are read.
@@ -27,7 +27,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     // If few events have a location, the whole time may have been at this place.
     let there: Vec<&NounPhrase> = places_where_it_happened(question).collect();
     let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
-    let mut lines = match (question.named.iter().find(named), bound) {
+    let whose = owner_of_time(question);
+    let mut lines = match (question.named.iter().find(named).or(whose.as_ref()), bound) {
         (Some(thing), _) => {
             let mut found = crate::recall::pool::merge(
                 pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
@@ -59,6 +60,16 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         question.content.known_share(),
         format!("{} of {} things that happened", told.len(), lines.len()),
     )))
+}
+
+/// Returns whose time is to be summarised: "Tove's Tuesday".
+fn owner_of_time(question: &Question<'_>) -> Option<NounPhrase> {
+    let owner = question.phrases.iter().find_map(|phrase| {
+        let before = question.text.get(..phrase.range.start)?.trim_end();
+        before.strip_suffix("'s").or_else(|| before.strip_suffix('\''))?.split_whitespace().next_back()
+    })?;
+    let name = name_phrase(owner);
+    is_person(&name).then_some(name)
 }
 
 /// Returns whether a phrase means a time, or a recording.

@@ -27,9 +27,10 @@ pub(super) fn agreement(
     if let CandidateValue::Truth(yes) = value {
         return is(option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
     }
-    if let (Some((own, unit)), Some(told)) = (sole_number(option), quantities(text).into_iter().next()) {
-        let same_unit = unit.is_empty() || told.unit.is_empty() || unit == told.unit;
-        return is((own - told.value).abs() < 1e-6 && same_unit);
+    let told = quantities(text);
+    if let Some((own, unit)) = sole_number(option).filter(|_| !told.is_empty()) {
+        let same_unit = |told: &str| unit.is_empty() || told.is_empty() || unit == told;
+        return is(told.iter().any(|told| (own - told.value).abs() < 1e-6 && same_unit(&told.unit)));
     }
     let times = |text: &str| whole_times_told(text, &question.now, question.tense);
     let told: Option<Vec<TimeSpan>> = match value {

@@ -46,6 +46,22 @@ fn how_a_thing_is_is_its_latest_reading() {
 }
 
 #[test]
+fn the_own_reading_is_known_by_its_attribute_too() {
+    let rows: &[Row] = &[
+        ("16T07:00:00", 0, Kind::State, Some("robot"), "The robot leaves its mat with a full battery."),
+        ("16T12:00:00", 0, Kind::State, Some("robot"), "The robot parks on its mat for lunch."),
+        ("17T19:00:00", 0, Kind::State, Some("robot"), "The robot parks on its mat."),
+    ];
+    let mut home = home(rows);
+    for (place, level) in [(0, 99), (1, 52), (2, 38)] {
+        home.events[place].attributes.insert("battery_level".into(), Value::Integer(level));
+    }
+    let misses =
+        home.with_meaning().misses(&[("How's your battery?", "38"), ("What was the lowest your battery got?", "38")]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn the_extreme_reading_tells_its_time() {
     let misses = hut().misses(&[
         ("On which of the three mornings was the pantry coldest?", "On 17 November 2026 (3 degrees)"),

@@ -41,6 +41,24 @@ fn the_usual_time_of_a_deed_is_that_of_most_days() {
 }
 
 #[test]
+fn who_reacts_when_addressed_by_a_role_has_that_role() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Tove"), "Grandpa, will you mend my kite?"),
+        ("17T08:02:00", 0, Kind::Caption, Some("Rolf"), "Rolf mends the kite with tape."),
+        ("17T09:00:00", 0, Kind::Text, Some("Ivo"), "Come and look, Grandpa!"),
+        ("17T09:01:00", 0, Kind::Text, Some("Rolf"), "In a moment."),
+        ("17T12:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf puts his pipe on the mantelpiece."),
+        ("17T13:00:00", 0, Kind::Caption, Some("Ivo"), "Ivo puts his pipe into the tool box."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Where is Rolf's pipe?", "mantelpiece"),
+        ("Where is Grandpa's pipe?", "mantelpiece"),
+        ("Where is Ivo's pipe?", "tool box"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn how_somebody_spent_a_day_is_a_summary() {
     let rows: &[Row] = &[
         ("17T08:00:00", 0, Kind::Caption, Some("Tove"), "Tove tars the hull of the dinghy."),
@@ -49,7 +67,9 @@ fn how_somebody_spent_a_day_is_a_summary() {
         ("18T10:00:00", 0, Kind::Caption, Some("Tove"), "Tove sleeps in the hammock."),
     ];
     let home = home(rows).with_meaning();
-    for question in ["What did Tove get up to on Tuesday?", "How did Tove spend Tuesday?"] {
+    for question in
+        ["What did Tove get up to on Tuesday?", "How did Tove spend Tuesday?", "Give me a summary of Tove's Tuesday."]
+    {
         let answer = home.ask(question);
         let said = answer.answer.unwrap_or_default();
         assert!(said.contains("hull") && said.contains("beetroot"), "{question} {said} ({})", answer.reason);

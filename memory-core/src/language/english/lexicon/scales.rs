@@ -138,9 +138,13 @@ pub(crate) fn scale_measuring(word: &str) -> Option<&'static Scale> {
     SCALES.iter().find(|scale| scale.is_named_by(word))
 }
 
+/// Units that neither a scale nor the lexicon has.
+const UNLISTED_UNITS: &[&str] = &["kcal", "kj", "kwh", "ml"];
+
 /// Returns whether a word is a unit of a scale or of any measurement.
 pub(crate) fn is_unit(word: &str) -> bool {
-    SCALES.iter().any(|scale| scale.has_unit(word))
+    UNLISTED_UNITS.contains(&word)
+        || SCALES.iter().any(|scale| scale.has_unit(word))
         || is_a_as(word, "unit_of_measurement", PartOfSpeech::Noun).is_some()
 }
 

@@ -35,6 +35,13 @@ pub(super) fn read_tense(tokens: &[TimeToken]) -> Option<Tense> {
     told
 }
 
+/// Returns whether "'s" after a word is "is": "it's", "what's".
+fn is_short_subject(word: &str) -> bool {
+    const SUBJECTS: &[&str] =
+        &["it", "that", "this", "he", "she", "there", "here", "what", "who", "where", "when", "how", "which", "today"];
+    SUBJECTS.contains(&word)
+}
+
 /// What a verb form says about the tense.
 enum VerbTense {
     /// A certain tense.
@@ -80,6 +87,8 @@ impl TenseCursor<'_> {
             ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),
             ("does" | "do" | "don" | "doesn", ..) => plan_if(self.is_scheduled()),
             ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(VerbTense::Plan),
+            // "Dario's Monday" is no day to come.
+            ("s", day, _) if weekday_named(day).is_some() && !is_short_subject(last) => None,
             ("is" | "are" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
             ("in", ..) if is_distance(&self.words[self.place..]) => Some(VerbTense::Plan),
             (what, ..) if is_plan_in_third_person(what) => plan_if(self.timed),

@@ -112,10 +112,12 @@ fn state_ids(pool: &EventPool<'_>, asked: &AskedReading, span: Option<TimeSpan>)
     let search = pool.reader.search();
     let states = || Holding { kinds: vec![Kind::State], span, ..Holding::default() };
     let nouns = asked.words.iter().filter(|word| matches!(word.kind, AskedWordKind::Noun | AskedWordKind::Name));
-    let groups: Vec<Vec<String>> = nouns
-        .map(|word| pool.known_synonyms(&word.lemma))
-        .filter(|group| !search.holding(&Holding { groups: vec![group.clone()], limit: 1, ..states() }).is_empty())
-        .collect();
+    let held = |group: &Vec<String>| {
+        !search.holding(&Holding { groups: vec![group.clone()], limit: 1, ..states() }).is_empty()
+    };
+    let groups = nouns.map(|word| pool.known_synonyms(&word.lemma)).filter(held);
+    // The robot's own states tell what they measure by the name of an attribute, and few of them also in words.
+    let groups: Vec<Vec<String>> = groups.filter(|_| !asked.own).collect();
     let entity = asked.own.then(|| ROBOT_ENTITY.to_owned());
     search.holding(&Holding { groups, entity, latest: true, limit: MAX_STATES, ..states() })
 }
