@@ -1,15 +1,17 @@
-//! Maps signals to confidence by tables that `tests/calibrate` fits: one small one per layer, and trees for whether the
-//! memory answers at all.
+//! Maps signals to confidence by tables that `tests/calibrate` fits: without a reader a small one per layer, with one
+//! trees for whether a candidate is right, and for whether the memory answers at all.
 
 mod boosted_trees;
 mod reader_table;
 mod table;
 
 use self::boosted_trees::{BoostedTrees, Tree};
-use super::candidate::{Layer, Signals};
+use super::candidate::{Candidate, Layer, Signals};
 use super::extraction::ReadSupport;
 use super::options::Speaks;
+use super::question::Question;
 use crate::language::english::question::AnswerKind;
+use crate::language::english::time::Tense;
 
 /// A logistic regression over the signals.
 #[derive(Debug, Clone, Copy)]
@@ -45,16 +47,69 @@ impl LayerCalibration {
     }
 }
 
+/// The kinds of answer that the trees for a candidate tell apart.
+const KINDS: [AnswerKind; 13] = [
+    AnswerKind::Place,
+    AnswerKind::Person,
+    AnswerKind::Time,
+    AnswerKind::Thing,
+    AnswerKind::Truth,
+    AnswerKind::Count,
+    AnswerKind::Amount,
+    AnswerKind::Action,
+    AnswerKind::Description,
+    AnswerKind::Length,
+    AnswerKind::Times,
+    AnswerKind::Change,
+    AnswerKind::Reason,
+];
+/// Number of values that the trees for a candidate look at.
+const CANDIDATE_VALUES: usize = 19 + KINDS.len();
+
+/// What the trees for a candidate look at, in the order in which they were fitted: `CANDIDATE` in `tests/calibrate`.
+fn candidate_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; CANDIDATE_VALUES] {
+    let is = |condition: bool| f32::from(u8::from(condition));
+    let (signals, layer) = (&candidate.signals, candidate.layer);
+    let own = [
+        signals.coverage,
+        signals.cosine,
+        signals.margin,
+        signals.fits,
+        signals.thing,
+        signals.known,
+        support.read,
+        support.read_odds,
+        support.extracted,
+        support.undisputed,
+        support.answerable,
+        is(support.prose),
+        is(candidate.computed),
+        is(layer == Layer::Facts),
+        is(layer == Layer::Gists),
+        is(layer == Layer::CrossModal),
+        is(layer == Layer::Read),
+        is(question.tense == Tense::Present),
+        is(question.tense == Tense::Future),
+    ];
+    let mut values = [0.0; CANDIDATE_VALUES];
+    values[..own.len()].copy_from_slice(&own);
+    for (value, kind) in values[own.len()..].iter_mut().zip(KINDS) {
+        *value = is(question.ask() == kind);
+    }
+    values
+}
+
 /// What the trees for whether the memory answers look at, in the order in which they were fitted: `ANSWERABLE` in
 /// `tests/calibrate`.
-fn answerable_values(asked: AnswerKind, layer: Layer, signals: &Signals, support: ReadSupport) -> [f32; 17] {
+fn answerable_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; 17] {
+    let (signals, asked) = (&candidate.signals, question.ask());
     let tells = signals.fits > 0.0;
     let is = |condition: bool| f32::from(u8::from(condition));
     let counted = matches!(asked, AnswerKind::Times | AnswerKind::Count | AnswerKind::Length | AnswerKind::Change);
     [
         // A candidate that does not tell what was asked for is no answer, however likely its event is the right one.
-        if tells { candidate_confidence(layer, signals, Some(support)) } else { 0.0 },
-        is(layer == Layer::Read),
+        if tells { confidence_with_reader(question, candidate, support) } else { 0.0 },
+        is(candidate.layer == Layer::Read),
         is(tells),
         signals.coverage,
         signals.cosine,
@@ -82,7 +137,17 @@ pub(super) struct PassageWeights {
     pub relevance: f32,
     /// Of the logarithm of the rank in the search, which counts against it.
     pub rank: f32,
-    /// Of whether a later event answers about as well, which counts against it.
+    /// Of the share of the question's content that the event covers.
+    pub coverage: f32,
+    /// Of its similarity in meaning.
+    pub cosine: f32,
+    /// Of its fit to the time relation of the question.
+    pub placed: f32,
+    /// Of the share of the other events that may answer which began before it, where the question asks how things are.
+    pub later: f32,
+    /// The same where it asks whether something is or was so.
+    pub later_truth: f32,
+    /// Of whether a later event tells a place about as well, which counts against it.
     pub superseded: f32,
 }
 
@@ -90,24 +155,37 @@ fn logistic(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Confidence of a candidate of a layer. `support` is what a reader says of it, if there is a reader.
-pub(super) fn candidate_confidence(layer: Layer, signals: &Signals, support: Option<ReadSupport>) -> f32 {
-    if layer == Layer::Procedures {
-        return procedure_confidence(signals);
+/// Confidence of a candidate of a layer, without a reader.
+pub(super) fn candidate_confidence(layer: Layer, signals: &Signals) -> f32 {
+    match layer {
+        Layer::Procedures => procedure_confidence(signals),
+        _ => table::fit(layer).probability(signals, ReadSupport::default()),
     }
+}
+
+/// Confidence of a candidate, given what a reader says of it.
+pub(super) fn confidence_with_reader(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> f32 {
+    match candidate.layer {
+        // No reader knows procedures.
+        Layer::Procedures => procedure_confidence(&candidate.signals),
+        _ => reader_table::CANDIDATE.probability(&candidate_values(question, candidate, support)),
+    }
+}
+
+/// Confidence of a choice among options. `support` is what a reader says of it, if there is a reader.
+pub(super) fn option_confidence(signals: &Signals, support: Option<ReadSupport>) -> f32 {
     match support {
-        None => table::fit(layer).probability(signals, ReadSupport::default()),
-        Some(support) => reader_table::fit(layer, support.prose).probability(signals, support),
+        None => candidate_confidence(Layer::Options, signals),
+        Some(support) => reader_table::OPTIONS.probability(signals, support),
     }
 }
 
 /// Probability that the memory answers a question at all, by its best candidate and what a reader says of it. A wrong
 /// answer may be likely where the right one is in memory too, so this is not the confidence in the candidate.
-pub(super) fn answerable(asked: AnswerKind, layer: Layer, signals: &Signals, support: ReadSupport) -> f32 {
-    match layer {
-        // No reader knows procedures.
-        Layer::Procedures => procedure_confidence(signals),
-        _ => reader_table::ANSWERABLE.probability(&answerable_values(asked, layer, signals, support)),
+pub(super) fn answerable(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> f32 {
+    match candidate.layer {
+        Layer::Procedures => procedure_confidence(&candidate.signals),
+        _ => reader_table::ANSWERABLE.probability(&answerable_values(question, candidate, support)),
     }
 }
 
@@ -154,4 +232,19 @@ pub(super) use table::ANSWERED;
 /// Least confidence in an option that is chosen.
 pub(super) fn least_confidence_in_option(with_reader: bool) -> f32 {
     if with_reader { reader_table::CHOSEN } else { table::CHOSEN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fitted_trees_look_at_values_that_there_are() {
+        let greatest = |trees: &BoostedTrees| {
+            let looked_at = trees.trees.iter().flat_map(|tree| tree.signal);
+            usize::from(looked_at.max().expect("a tree"))
+        };
+        assert!(greatest(&reader_table::CANDIDATE) < CANDIDATE_VALUES);
+        assert!(greatest(&reader_table::ANSWERABLE) < 17);
+    }
 }

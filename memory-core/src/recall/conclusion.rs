@@ -130,7 +130,7 @@ pub(super) fn conclude_options(
     };
     let confidence_in = |option: usize, support: f32, lead: f32| {
         let signals = signals_of(option, support, lead);
-        calibration::candidate_confidence(Layer::Options, &signals, read_support(option))
+        calibration::option_confidence(&signals, read_support(option))
     };
     let by_option = weighed.support.iter().enumerate().map(|(other, support)| {
         let lead = if other == option { lead } else { 0.0 };

@@ -228,7 +228,7 @@ fn answer_if_likely(
 ) -> AnswerDecision {
     let answerable = read.map(|read| {
         let support = read.support(question, &best);
-        let answerable = calibration::answerable(question.ask(), best.layer, &best.signals, support);
+        let answerable = calibration::answerable(question, &best, support);
         // A reader does not know the moment ("when the bell rang"). What is answered rightly is answerable.
         if question.asked.cue.is_some() { answerable.max(best.confidence) } else { answerable }
     });

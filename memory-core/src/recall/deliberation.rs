@@ -297,7 +297,7 @@ fn quotation_candidate(found: &RetrievedEvent, question: &Question<'_>) -> Candi
         value: super::candidate::CandidateValue::Text(text.clone()),
         text,
         evidence: vec![found.clone()],
-        confidence: calibration::candidate_confidence(Layer::Episodes, &signals, None),
+        confidence: calibration::candidate_confidence(Layer::Episodes, &signals),
         signals,
         computed: false,
         reason: String::new(),

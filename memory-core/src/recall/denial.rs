@@ -72,6 +72,27 @@ pub(super) fn gives_up(verb: &VerbGroup) -> bool {
     !verb.negated && (up || matches!(verb.lemma.as_str(), "stop" | "quit" | "cease"))
 }
 
+/// Returns whether a verb means not doing something: "he forgot it", "he forgot to lock it".
+fn omits(verb: &VerbGroup) -> bool {
+    !verb.negated && matches!(verb.lemma.as_str(), "forget" | "omit" | "neglect" | "skip" | "fail")
+}
+
+/// Returns whether an event says that what was asked was not done, by the deed or by something with the thing: "he
+/// forgot the string", for "has he bought a string?".
+pub(super) fn omits_asked_deed(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool {
+    let things = || asked.objects.iter().chain(asked.subject.iter().filter(|subject| !subject.is_pronoun()));
+    let is_thing =
+        |told: &NounPhrase| things().any(|thing| phrase_similarity(thing, told, reading) >= MIN_THING_SIMILARITY);
+    let is_deed = |told: &VerbGroup| word_similarity(verb, &told.lemma) >= 0.6;
+    let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    told().any(|clause| {
+        let omitted = clause.verb.as_ref().is_some_and(|told| omits(told) && !is_deed(told));
+        let behind = || told().filter(|other| other.range.start > clause.range.start);
+        let deed = || behind().filter_map(|other| other.verb.as_ref()).any(is_deed);
+        omitted && (clause.objects.iter().any(is_thing) || deed())
+    })
+}
+
 /// Returns whether an event denies that there is something: "no lesson tomorrow", for "is there a lesson tomorrow?".
 pub(super) fn denies_existence(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool {
     let meant = |noun: &NounPhrase| {
@@ -105,6 +126,9 @@ pub(super) fn states_other_colour(reading: &ParsedEvent, asked: &Clause) -> bool
 
 /// Returns whether an event states that something is not done, or no longer.
 pub(super) fn denies(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool {
+    if omits_asked_deed(reading, verb, asked) {
+        return true;
+    }
     let permits = matches!(verb, "allow" | "permit" | "let");
     reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {

@@ -13,7 +13,6 @@ use self::signs::PassageSigns;
 
 use std::time::Duration;
 
-use super::calibration;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::other_people::PeopleAskedAbout;
 use super::pool::{EventPool, RetrievedEvent};
@@ -21,8 +20,6 @@ use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
-use crate::language::english::question::AnswerKind;
-use crate::language::english::time::Tense;
 use crate::ports::{Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
@@ -33,8 +30,6 @@ const MAX_FOUND_PASSAGES: usize = 16;
 const MAX_CANDIDATE_PASSAGES: usize = 4;
 /// Time within which the event before a passage belongs to it.
 const BEFORE_WINDOW: Duration = Duration::from_secs(600);
-/// Log-odds by which a later event may be less relevant and still supersede an earlier one.
-const SUPERSEDING_RELEVANCE_GAP: f32 = 2.0;
 /// Minimum time limit of a question that is read. One with less is answered by the rules rather than too late.
 const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 /// Maximum number of candidates that reading proposes.
@@ -55,23 +50,10 @@ struct ReadEvent {
     extraction: Extraction,
     /// Where the words of the event begin in the text that was read: behind the speaker.
     spoken_from: usize,
-    /// Whether a later event answers about as well.
-    superseded: bool,
-    /// What else speaks for it.
+    /// What speaks for it.
     signs: PassageSigns,
     /// Probability that this event answers the question, among all that were read and none.
     probability: f32,
-}
-
-/// What the reader found in an event as a whole.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PassageStanding {
-    /// Log-odds that the event answers, by itself.
-    pub relevance: f32,
-    /// Whether a later event answers about as well.
-    pub superseded: bool,
-    /// Probability of the most probable other event, less that of this one.
-    pub behind: f32,
 }
 
 /// What the reader answers from one event.
@@ -148,50 +130,21 @@ pub(super) fn read_events(
         }
     };
     let starts = events.iter().map(|found| found.span().start);
-    let spans: Vec<(Timestamp, f32)> = starts.clone().zip(extractions.iter().map(|one| one.relevance)).collect();
-    let superseded = superseded(pool.question, &starts.zip(&extractions).collect::<Vec<_>>());
-    let ranked = extractions.iter().zip(&superseded).zip(0_u16..);
-    let odds: Vec<f32> = ranked.map(|((one, superseded), rank)| passage_odds(one, rank, *superseded)).collect();
-    let all = 1.0 + odds.iter().sum::<f32>();
-    let found = events.into_iter().zip(extractions).zip(&texts).zip(superseded.into_iter().zip(odds));
-    let read = found.map(|(((found, extraction), (text, _)), (superseded, odds))| {
+    let times: Vec<(Timestamp, f32)> = starts.zip(extractions.iter().map(|one| one.relevance)).collect();
+    let ranked = events.iter().zip(&extractions).zip(0_u16..);
+    let signs: Vec<PassageSigns> = ranked
+        .map(|((found, one), rank)| PassageSigns::of(pool.question, found, (one.relevance, rank), &times))
+        .collect();
+    let all = 1.0 + signs.iter().map(|signs| signs.odds(pool.question)).sum::<f32>();
+    let found = events.into_iter().zip(extractions).zip(&texts).zip(signs);
+    let read = found.map(|(((found, extraction), (text, _)), signs)| {
         let spoken_from = text.len() - found.reading.event.text.len();
-        let signs = PassageSigns::of(pool.question, &found, &extraction, &spans);
-        ReadEvent { found, extraction, spoken_from, superseded, signs, probability: odds / all }
+        let probability = signs.odds(pool.question) / all;
+        ReadEvent { found, extraction, spoken_from, signs, probability }
     });
     // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
     let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
     Ok(Some(ReadEvents { read: read.collect() }))
-}
-
-/// Returns the odds that an event answers, given its rank in the search. Those of "no event answers" are 1.
-fn passage_odds(extraction: &Extraction, rank: u16, superseded: bool) -> f32 {
-    let weights = calibration::passage_weights();
-    let relevance = extraction.relevance.clamp(-20.0, 20.0);
-    let rank = f32::from(rank + 1).ln();
-    let superseded = if superseded { weights.superseded } else { 0.0 };
-    (weights.offset + weights.relevance * relevance - weights.rank * rank - superseded).exp()
-}
-
-/// Says of each event, given when it began, whether a later one answers about as well, where the question asks how
-/// things are. The latest statement about a state holds.
-fn superseded(question: &Question<'_>, read: &[(Timestamp, &Extraction)]) -> Vec<bool> {
-    let of_state = match question.ask() {
-        AnswerKind::Place
-        | AnswerKind::Amount
-        | AnswerKind::Count
-        | AnswerKind::Person
-        | AnswerKind::Thing
-        | AnswerKind::Description => question.tense == Tense::Present,
-        AnswerKind::Truth => question.tense != Tense::Future,
-        _ => false,
-    };
-    let later = |start: Timestamp, relevance: f32| {
-        read.iter().any(|(other, extraction)| {
-            *other > start && extraction.relevance > (relevance - SUPERSEDING_RELEVANCE_GAP).max(0.0)
-        })
-    };
-    read.iter().map(|(start, extraction)| of_state && later(*start, extraction.relevance)).collect()
 }
 
 /// Returns the most relevant events, then the first events of the candidates.
@@ -271,23 +224,12 @@ impl ReadEvents {
             let event = &read.found.reading.event;
             let id = event.sender_id.clone().unwrap_or_else(|| event.id.to_string());
             format!(
-                "Passage {{ relevance: {:.4}, superseded: {}, probability: {:.4}, {} }} {id}: {}",
-                read.extraction.relevance,
-                u8::from(read.superseded),
+                "Passage {{ probability: {:.4}, {} }} {id}: {}",
                 read.probability,
                 format!("{:?}", read.signs).trim_start_matches("PassageSigns { ").trim_end_matches(" }"),
                 event.text
             )
         })
-    }
-
-    /// Returns what the reader found in an event as a whole, if it read it.
-    pub fn passage(&self, event: EventId) -> Option<PassageStanding> {
-        let own = self.read.iter().find(|read| read.found.id() == event)?;
-        let others = self.read.iter().filter(|read| read.found.id() != event);
-        let most = others.map(|read| read.probability).fold(0.0, f32::max);
-        let (relevance, superseded) = (own.extraction.relevance, own.superseded);
-        Some(PassageStanding { relevance, superseded, behind: most - own.probability })
     }
 
     /// Probability that an event answers the question; 0 if it was not read.

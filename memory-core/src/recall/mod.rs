@@ -39,7 +39,6 @@ pub(crate) mod robot_stays;
 mod role_names;
 mod scene_search;
 mod stance;
-mod standing;
 mod stopwatch;
 mod symbolic;
 mod trace;
@@ -65,7 +64,6 @@ use self::other_people::PeopleAskedAbout;
 use self::pool::{EventPool, RetrievedEvent};
 use self::question::Question;
 use self::retrieval::{RetrievedEvents, retrieve};
-use self::standing::Standing;
 use self::trace::trace_step;
 use crate::index::{Holding, Search};
 use crate::language::english::question::AnswerKind;
@@ -216,20 +214,17 @@ fn calibrate(
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) {
-    let mut supports = Vec::with_capacity(candidates.len());
-    for candidate in &mut *candidates {
+    for candidate in candidates {
         if candidate.layer != Layer::Procedures {
             candidate.signals.coverage *= gathered.cue_coverage.clamp(0.0, 1.0);
         }
         let support = read.map(|read| read.support(question, candidate));
-        candidate.confidence = calibration::candidate_confidence(candidate.layer, &candidate.signals, support);
-        supports.push(support);
-    }
-    let standings: Vec<Standing> =
-        (0..candidates.len()).map(|place| Standing::of(question, candidates, place, read)).collect();
-    for ((candidate, support), standing) in candidates.iter_mut().zip(supports).zip(&standings) {
+        candidate.confidence = match support {
+            Some(support) => calibration::confidence_with_reader(question, candidate, support),
+            None => calibration::candidate_confidence(candidate.layer, &candidate.signals),
+        };
         if question.query.trace {
-            trace.push(trace::candidate_step(candidate, support.unwrap_or_default(), standing));
+            trace.push(trace::candidate_step(candidate, support.unwrap_or_default()));
         }
     }
 }

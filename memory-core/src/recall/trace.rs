@@ -4,7 +4,6 @@ use super::candidate::{Candidate, Signals};
 use super::corrections::CorrectedStatement;
 use super::extraction::ReadSupport;
 use super::question::Question;
-use super::standing::Standing;
 use crate::TraceStep;
 use crate::language::english::syntax::NounPhrase;
 
@@ -54,14 +53,12 @@ pub(super) fn correction_step(pair: &CorrectedStatement) -> TraceStep {
 }
 
 /// Says with which confidence a candidate was proposed, and why. `tests/calibrate` reads these lines.
-pub(super) fn candidate_step(candidate: &Candidate, support: ReadSupport, standing: &Standing) -> TraceStep {
-    let standing = format!("{standing:?}");
-    let standing = standing.trim_start_matches("Standing { ").trim_end_matches(" }");
+pub(super) fn candidate_step(candidate: &Candidate, support: ReadSupport) -> TraceStep {
     let signals = format!("{:?}", candidate.signals);
     let ReadSupport { prose, read, read_odds, extracted, undisputed, answerable } = support;
     let detail = format!(
         "{:.2} {}, read: {read:.4}, read_odds: {read_odds:.4}, extracted: {extracted:.4}, undisputed: \
-         {undisputed:.4}, answerable: {answerable:.6}, prose: {}, computed: {}, {standing} }} {} ({})",
+         {undisputed:.4}, answerable: {answerable:.6}, prose: {}, computed: {} }} {} ({})",
         candidate.confidence,
         signals.trim_end_matches(" }"),
         u8::from(prose),

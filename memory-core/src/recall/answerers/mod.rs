@@ -109,7 +109,7 @@ pub(super) fn propose(
     // too.
     let accepted = |candidate: &Candidate| {
         candidate.layer != Layer::Gists
-            || calibration::candidate_confidence(candidate.layer, &candidate.signals, None) >= calibration::ANSWERED
+            || calibration::candidate_confidence(candidate.layer, &candidate.signals) >= calibration::ANSWERED
     };
     let specific_found = specific.as_ref().is_some_and(accepted);
     candidates.extend(specific);

@@ -49,6 +49,21 @@ fn yes_and_no_follow_the_latest_state() {
 }
 
 #[test]
+fn what_was_forgotten_was_not_done() {
+    let rows: &[Row] = &[
+        ("19T09:00:00", 0, Kind::Text, Some("Mira"), "The harpsichord needs a new string."),
+        ("19T10:00:00", 0, Kind::Text, Some("Jonas"), "I clean forgot the string for the harpsichord."),
+        ("19T11:00:00", 0, Kind::Text, Some("Jonas"), "I forgot to lock the boathouse."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Has Jonas brought the string for the harpsichord?", "No"),
+        ("Did Jonas lock the boathouse?", "No"),
+        ("Did Jonas forget the string for the harpsichord?", "Yes"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
 fn numbers_are_told_with_their_units() {
     let rows: &[Row] = &[
         ("18T10:00:00", 0, Kind::Text, Some("Mira"), "The crate weighs 4.2 kg."),

@@ -264,6 +264,29 @@ fn a_later_event_that_answers_supersedes_an_earlier_one_where_a_present_state_is
 }
 
 #[test]
+fn of_events_that_answer_as_well_the_later_one_is_likelier_where_a_present_state_is_asked_for() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::Text, Some("Oda"), "The pegs are three."),
+        ("19T10:00:00", 0, Kind::Text, Some("Oda"), "The pegs are seven."),
+    ];
+    let probabilities = |question: &str| -> Vec<f32> {
+        let marks = Marks { sentence: "pegs", words: "pegs", form: AnswerForm::Words, read: Arc::default() };
+        let memory = home(rows).with_meaning().with_reader(marks);
+        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
+        let of = |text: &str| {
+            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
+            let detail = &read.find(|step| step.detail.contains(text)).unwrap().detail;
+            let (_, behind) = detail.split_once("probability: ").unwrap();
+            behind.split(',').next().unwrap().parse().unwrap()
+        };
+        vec![of("three"), of("seven")]
+    };
+    let is = probabilities("How many pegs are there?");
+    let was = probabilities("How many pegs were there?");
+    assert!(is[1] / is[0] > 1.2 * (was[1] / was[0]), "{is:?} {was:?}");
+}
+
+#[test]
 fn a_reader_has_no_say_in_what_the_order_of_events_answers() {
     let rows: &[Row] = &[
         ("19T08:00:00", 5, Kind::Caption, None, "A heron stands on the roof."),

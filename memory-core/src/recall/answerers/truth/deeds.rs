@@ -8,7 +8,7 @@ use crate::recall::candidate::Candidate;
 use crate::recall::clause_selection::{
     has_other_actor, is_done_by_another, lacks_anybody, lacks_asked_deed, relevant_clauses,
 };
-use crate::recall::denial::{denies, denies_existence, only_plans, states_other_colour};
+use crate::recall::denial::{denies, denies_existence, omits_asked_deed, only_plans, states_other_colour};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::stance::{asked_predicate, is_intransitive, is_nobody};
@@ -26,6 +26,7 @@ pub(super) fn verdict_by_deeds(
     let question = pool.question;
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
+    let verb = clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     // "Must not" also means "is not allowed".
     let named = |word: &String| state_of_word(word).is_none_or(|(scale, _)| scale != StateScale::Allowed);
     let state = asked_predicate(clause, question).filter(|_| is).filter(named);
@@ -46,7 +47,7 @@ pub(super) fn verdict_by_deeds(
             && holds(found)
             && names(found)
             && !planned(found)
-            && !lacks_asked_deed(question, &found.reading)
+            && (!lacks_asked_deed(question, &found.reading) || omits_asked_deed(&found.reading, &verb, clause))
             && !lacks_anybody(question, &found.reading)
             && !has_other_actor(question, &found.reading)
             && !is_done_by_another(question, &found.reading)
@@ -57,7 +58,6 @@ pub(super) fn verdict_by_deeds(
     if best.coverage.of_content < MIN_YES_COVERAGE {
         return Ok(None);
     }
-    let verb = question.asked.clause.verb.as_ref().map(|verb| verb.lemma.clone()).unwrap_or_default();
     // Among similar matches the newest holds.
     let near = ranked.iter().filter(|found| {
         found.fitness() >= best.fitness() - 0.15 && found.coverage.of_content >= MIN_YES_COVERAGE - 0.1
