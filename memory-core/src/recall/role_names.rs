@@ -73,7 +73,7 @@ fn addressed(reader: &dyn Reader, role: &NounPhrase, told: &[ParsedEvent]) -> Re
             None => votes.push((name, 1)),
         }
     }
-    votes.sort_by(|a, b| b.1.cmp(&a.1));
+    votes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Ok(match votes.as_slice() {
         [(_, first), (_, second), ..] if first == second => None,
         [(name, _), ..] => Some(name.clone()),
