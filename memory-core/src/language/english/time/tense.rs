@@ -87,7 +87,7 @@ impl TenseCursor<'_> {
             ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),
             ("does" | "do" | "don" | "doesn", ..) => plan_if(self.is_scheduled()),
             ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(VerbTense::Plan),
-            // "Dario's Monday" is no day to come.
+            // "Tove's Tuesday" is no day to come.
             ("s", day, _) if weekday_named(day).is_some() && !is_short_subject(last) => None,
             ("is" | "are" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
             ("in", ..) if is_distance(&self.words[self.place..]) => Some(VerbTense::Plan),

@@ -115,9 +115,9 @@ fn state_ids(pool: &EventPool<'_>, asked: &AskedReading, span: Option<TimeSpan>)
     let held = |group: &Vec<String>| {
         !search.holding(&Holding { groups: vec![group.clone()], limit: 1, ..states() }).is_empty()
     };
-    let groups = nouns.map(|word| pool.known_synonyms(&word.lemma)).filter(held);
     // The robot's own states tell what they measure by the name of an attribute, and few of them also in words.
-    let groups: Vec<Vec<String>> = groups.filter(|_| !asked.own).collect();
+    let nouns = nouns.filter(|_| !asked.own);
+    let groups: Vec<Vec<String>> = nouns.map(|word| pool.known_synonyms(&word.lemma)).filter(held).collect();
     let entity = asked.own.then(|| ROBOT_ENTITY.to_owned());
     search.holding(&Holding { groups, entity, latest: true, limit: MAX_STATES, ..states() })
 }
