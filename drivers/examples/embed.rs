@@ -89,9 +89,13 @@ fn read(encoders: &Encoders) -> Result<(), Failure> {
         let found: Vec<Value> = found
             .iter()
             .map(|one| {
+                let others = one.other_spans.iter().map(
+                    |(span, probability)| json!({"start": span.start, "end": span.end, "probability": probability}),
+                );
                 json!({
                     "relevance": one.relevance, "start": one.span.start, "end": one.span.end,
                     "span_probability": one.span_probability, "forms": one.forms,
+                    "other_spans": others.collect::<Vec<Value>>(),
                 })
             })
             .collect();

@@ -81,6 +81,8 @@ pub struct Extraction {
     pub span: Range<usize>,
     /// Probability of the span among all spans of the text.
     pub span_probability: f32,
+    /// The best spans before and behind it, the more probable first, with their probabilities.
+    pub other_spans: Vec<(Range<usize>, f32)>,
     /// Probability of each kind of answer that the passage may give, in the order of [`AnswerForm::ALL`].
     pub forms: [f32; AnswerForm::ALL.len()],
 }

@@ -157,32 +157,43 @@ impl CrossEncoder {
         let spans = spans.view().into_dimensionality::<Ix3>().map_err(shape)?;
         let forms = forms.view().into_dimensionality::<Ix2>().map_err(shape)?;
         let text = sequence.text_from..sequence.text_from + sequence.offsets.len();
-        let (first, last, span_probability) = best_span(spans.slice(s![row, text, ..]));
+        let spans = best_spans(spans.slice(s![row, text, ..]));
         let mut probabilities = [0.0; AnswerForm::ALL.len()];
         probabilities.copy_from_slice(&softmax(forms.index_axis(Axis(0), row)));
         let bytes = |index: usize| sequence.offsets.get(index).copied().unwrap_or_default();
+        let mut spans =
+            spans.into_iter().map(|(first, last, probability)| (bytes(first).0..bytes(last).1, probability));
+        let (span, span_probability) = spans.next().unwrap_or_default();
         Ok(Extraction {
             relevance: relevance[[row]],
-            span: Range { start: bytes(first).0, end: bytes(last).1 },
+            span,
             span_probability,
+            other_spans: spans.collect(),
             forms: probabilities,
         })
     }
 }
 
-/// Returns the first and the last token of the most probable span, and its probability. `logits` has one row per token: that the
-/// span begins there, and that it ends there. Both are independent given the text (Devlin et al. 2019, section 4.2).
-fn best_span(logits: ArrayView2<'_, f32>) -> (usize, usize, f32) {
+/// Returns the first and the last token of the most probable span and its probability, then those of the best spans before
+/// and behind it, the more probable first. `logits` has one row per token: that the span begins there, and that it ends
+/// there. Both are independent given the text (Devlin et al. 2019, section 4.2).
+fn best_spans(logits: ArrayView2<'_, f32>) -> Vec<(usize, usize, f32)> {
     let [begins, ends] = [0, 1].map(|column| softmax(logits.index_axis(Axis(1), column)));
-    let mut best = (0, 0, 0.0);
-    for (first, begin) in begins.iter().enumerate() {
-        for (last, end) in ends.iter().enumerate().skip(first).take(MAX_ANSWER_TOKENS) {
-            if begin * end > best.2 {
-                best = (first, last, begin * end);
+    let best_within = |tokens: Range<usize>| {
+        let mut best = (tokens.start, tokens.start, 0.0);
+        for first in tokens.clone() {
+            for last in first..tokens.end.min(first + MAX_ANSWER_TOKENS) {
+                if begins[first] * ends[last] > best.2 {
+                    best = (first, last, begins[first] * ends[last]);
+                }
             }
         }
-    }
-    best
+        best
+    };
+    let best = best_within(0..begins.len());
+    let mut others = [best_within(0..best.0), best_within((best.1 + 1).min(begins.len())..begins.len())];
+    others.sort_by(|a, b| b.2.total_cmp(&a.2));
+    std::iter::once(best).chain(others.into_iter().filter(|other| other.2 > 0.0)).collect()
 }
 
 fn softmax(logits: ArrayView1<'_, f32>) -> Vec<f32> {
@@ -216,7 +227,7 @@ mod tests {
     fn a_span_ends_where_it_begins_or_behind_it() {
         // Alone, the best end lies before the best begin.
         let logits = array![[0.0, 9.0], [8.0, 0.0], [0.0, 3.0]];
-        let (first, last, probability) = best_span(logits.view());
+        let (first, last, probability) = best_spans(logits.view())[0];
         assert_eq!((first, last), (1, 2));
         assert!(probability > 0.0 && probability < 0.1, "{probability}");
     }
@@ -226,12 +237,20 @@ mod tests {
         let mut logits = Array2::<f32>::zeros((MAX_ANSWER_TOKENS + 8, 2));
         logits[[0, 0]] = 20.0;
         logits[[MAX_ANSWER_TOKENS + 7, 1]] = 10.0;
-        let (first, last, _) = best_span(logits.view());
+        let (first, last, _) = best_spans(logits.view())[0];
         assert!(last - first < MAX_ANSWER_TOKENS, "{first} to {last}");
     }
 
     #[test]
+    fn the_best_spans_before_and_behind_the_best_are_told_too() {
+        let logits = array![[4.0, 4.0], [0.0, 0.0], [8.0, 0.0], [0.0, 8.0], [0.0, 0.0], [6.0, 6.0]];
+        let spans: Vec<(usize, usize)> =
+            best_spans(logits.view()).into_iter().map(|(first, last, _)| (first, last)).collect();
+        assert_eq!(spans, [(2, 3), (5, 5), (0, 0)]);
+    }
+
+    #[test]
     fn a_text_without_tokens_has_an_empty_span() {
-        assert_eq!(best_span(Array2::<f32>::zeros((0, 2)).view()), (0, 0, 0.0));
+        assert_eq!(best_spans(Array2::<f32>::zeros((0, 2)).view()), [(0, 0, 0.0)]);
     }
 }

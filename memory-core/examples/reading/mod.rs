@@ -52,10 +52,15 @@ fn extraction(value: &Value) -> Option<Extraction> {
     for (form, probability) in forms.iter_mut().zip(value["forms"].as_array()?) {
         *form = probability.as_f64()? as f32;
     }
+    let span = |value: &Value| {
+        let place = |name: &str| value[name].as_u64().and_then(|at| usize::try_from(at).ok());
+        Some((place("start")?..place("end")?, value["probability"].as_f64()? as f32))
+    };
     Some(Extraction {
         relevance: value["relevance"].as_f64()? as f32,
         span: place("start")?..place("end")?,
         span_probability: value["span_probability"].as_f64()? as f32,
+        other_spans: value["other_spans"].as_array()?.iter().map(span).collect::<Option<_>>()?,
         forms,
     })
 }

@@ -4,6 +4,7 @@
 //! mistake, denies the earlier statement, or cancels or reschedules what it announces.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use super::content::{ContentItem, Coverage, word_similarity};
 use super::likeness::phrase_similarity;
@@ -12,12 +13,12 @@ use super::quantities::Quantity;
 use super::question::Question;
 use super::reading::{ParsedEvent, arguments, is_person};
 use crate::index::{stem, words};
-use crate::language::english::correction::{Correction, may_correct};
+use crate::language::english::correction::{Correction, begins_self_correction, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, Sentence, parse};
 use crate::language::english::tag::Tag;
-use crate::{Kind, ReadError};
+use crate::{Kind, ReadError, TimeSpan};
 
 /// Maximum number of events about the thing that are searched for corrections.
 const MAX_EVENTS_SEARCHED: usize = 80;
@@ -33,6 +34,11 @@ const MIN_WORD_SIMILARITY: f32 = 0.7;
 const MIN_THING_SIMILARITY: f32 = 0.9;
 /// Minimum coverage of the question by a statement that can be corrected.
 const MIN_COVERAGE: f32 = 0.2;
+
+/// Time within which speakers correct themselves without naming the subject again.
+const AT_ONCE: Duration = Duration::from_secs(600);
+/// Maximum number of statements whose speakers may have corrected themselves at once, the best ones.
+const MAX_CORRECTED_AT_ONCE: usize = 8;
 
 /// A statement and the later one that corrects it.
 #[derive(Debug, Clone)]
@@ -72,8 +78,9 @@ pub(super) fn corrected_statements(
             false => rest.push(id),
         }
     }
+    let at_once = corrected_at_once(pool, found)?;
     if all.iter().all(|one| correction_in(&one.reading).is_none()) {
-        return Ok(Vec::new());
+        return Ok(at_once);
     }
     all.extend(pool.read(&rest, &question.content)?.into_iter().filter(is_correctable));
     if let Some(bound) = question.bound() {
@@ -86,8 +93,11 @@ pub(super) fn corrected_statements(
         .iter()
         .map(|found| ScoredStatement { found, held: question.content.item_similarities(&found.reading) })
         .collect();
-    let mut pairs = Vec::new();
+    let mut pairs = at_once;
     for (place, earlier) in all.iter().enumerate() {
+        if pairs.iter().any(|pair| pair.earlier.id() == earlier.id()) {
+            continue;
+        }
         let later = (place + 1..all.len()).rev().find(|later| {
             corrections[*later]
                 .as_ref()
@@ -96,6 +106,33 @@ pub(super) fn corrected_statements(
         if let Some(later) = later {
             pairs.push(CorrectedStatement { earlier: earlier.clone(), later: all[later].clone() });
         }
+    }
+    Ok(pairs)
+}
+
+/// Returns what was said of the subject and corrected by its speaker right after, without naming it again: "It is at six."
+/// "No, hang on: at seven."
+fn corrected_at_once(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Vec<CorrectedStatement>, ReadError> {
+    let mut pairs = Vec::new();
+    let mut told: Vec<&RetrievedEvent> = found.iter().filter(|one| one.is_told() && is_correctable(one)).collect();
+    told.retain(|one| !one.reading.times.is_empty() || !one.reading.quantities().is_empty());
+    told.sort_by(|a, b| b.fitness().total_cmp(&a.fitness()).then(a.id().cmp(&b.id())));
+    for earlier in told.into_iter().take(MAX_CORRECTED_AT_ONCE) {
+        let end = earlier.span().end;
+        let soon = TimeSpan { start: end, end: end.saturating_add(AT_ONCE) };
+        let speaker = &earlier.reading.event.entity;
+        let behind = pool.events_in_time_order(Some(soon), None, vec![Kind::Text], false, 4, &pool.question.content)?;
+        let restates = |later: &ParsedEvent| {
+            let times = !earlier.reading.times.is_empty() && !later.times.is_empty();
+            times || !earlier.reading.quantities().is_empty() && !later.quantities().is_empty()
+        };
+        let later = behind.into_iter().find(|later| {
+            later.id() != earlier.id()
+                && later.reading.event.entity == *speaker
+                && begins_self_correction(&later.reading.event.text)
+                && restates(&later.reading)
+        });
+        pairs.extend(later.map(|later| CorrectedStatement { earlier: earlier.clone(), later }));
     }
     Ok(pairs)
 }
@@ -328,7 +365,13 @@ fn corrects(
     correction.denied.iter().any(|denial| {
         let own = !denial.of_speaker || tells_of(old, new.event.entity.as_deref());
         let said = CorrectionScope { part: Some(&denial.sentence), denied: &denial.words };
-        own && asserts(old, &denial.words) && have_same_topic(question, earlier, later, &said, false)
+        // "It isn't on the 26th that she lands, it's the 28th": who denies the very number that they told means that.
+        let own_number = !denial.words.is_empty()
+            && denial.words.iter().all(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+            && new.event.entity.is_some()
+            && old.event.entity == new.event.entity
+            && earlier.found.coverage.of_content >= MIN_COVERAGE;
+        own && asserts(old, &denial.words) && (own_number || have_same_topic(question, earlier, later, &said, false))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::content::word_similarity;
 use super::reading::{ParsedEvent, name_phrase};
 use crate::language::english::lexicon;
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 
 /// Similarity of the heads below which two noun phrases name different things.
 const MIN_HEAD_SIMILARITY: f32 = 0.6;
@@ -48,6 +48,8 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         }
     }
     told_words.extend(told.of.iter().flat_map(|of| of.lemmas()).map(str::to_owned));
+    let purpose = reading.clauses().find_map(|clause| attached(told, clause));
+    told_words.extend(purpose.into_iter().flat_map(NounPhrase::lemmas).map(str::to_owned));
     let mut value = head;
     // "Grandpa" and his name are one owner.
     let owners: Vec<Vec<&str>> = asked
@@ -94,6 +96,13 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         value *= if numbered { 0.7 } else { 0.97 };
     }
     value
+}
+
+/// Returns what stands right behind a thing and says what it is for: "the key to the cellar".
+pub(super) fn attached<'c>(noun: &NounPhrase, clause: &'c Clause) -> Option<&'c NounPhrase> {
+    let behind = |adjunct: &&Adjunct| adjunct.range.start == noun.range.end + 1 && noun.range.end > 0;
+    let purpose = |adjunct: &&Adjunct| matches!(adjunct.preposition.as_str(), "for" | "to");
+    clause.adjuncts.iter().filter(behind).find(purpose).map(|adjunct| &adjunct.noun)
 }
 
 /// Returns whether a thing is told to be of a person of another name. Who a role stands for must be known.

@@ -15,6 +15,7 @@ mod conclusion;
 mod content;
 mod corrections;
 mod decision;
+mod decomposition;
 mod deliberation;
 mod denial;
 mod evidence;
@@ -68,7 +69,7 @@ use self::trace::trace_step;
 use crate::index::{Holding, Search};
 use crate::language::english::question::AnswerKind;
 use crate::limits::{MAX_EVIDENCE, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_QUESTION_BYTES};
-use crate::{Answer, Elapsed, Evidence, Query, QueryError, TimeSpan, Timestamp, TraceStep};
+use crate::{Answer, Elapsed, Evidence, Intent, Query, QueryError, TimeSpan, Timestamp, TraceStep};
 
 /// Maximum number of retrieved events that are searched for question words which the index does not hold.
 const MAX_EVENTS_FOR_UNKNOWN_WORDS: usize = 64;
@@ -105,47 +106,22 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let now = query.now.unwrap_or_else(|| reader.clock().now());
     let hard = within_what_was_known(query, hard_bounds(query)?, reader.search());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());
-    let mut question = Question::parse(query, zoned, reader.search(), hard);
-    for (role, name) in role_names::role_names(reader, &question)? {
-        question.content.add_alias(&name, &question.named, reader.search());
-        question.add_owner_name(&role, &name);
-        question.named.push(reading::name_phrase(&name));
-    }
-    let question = question;
+    let question = parse(query, reader, zoned, hard)?;
     let mut degraded = Vec::new();
     let embeddings = embed_question(&question, reader, &mut degraded);
     let classified = stopwatch.elapsed_within_budget()?;
     let limit = query.top_k.clamp(1, MAX_EVIDENCE);
     let mut trace = trace::question_steps(&question);
     let mut pool = EventPool::new(reader, &question, embeddings.question);
-    let mut gathered = match query.ablation.without_details {
-        true => RetrievedEvents { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
-        false => retrieve(&pool, embeddings.cue.as_ref(), &mut trace)?,
-    };
-    pool.taken_back = corrections::corrected_statements(&pool, &gathered.found)?;
-    trace.extend(pool.taken_back.iter().map(trace::correction_step));
-    gathered.found = corrections::with_corrections(gathered.found, &pool.taken_back);
+    let mut gathered = gather(&mut pool, embeddings.cue.as_ref(), &mut trace)?;
     let pool = pool;
-    question.content.note_found(gathered.found.iter().take(MAX_EVENTS_FOR_UNKNOWN_WORDS).map(|found| &*found.reading));
     stopwatch.elapsed_within_budget()?;
-    let mut intent = question.intent;
-    let mut candidates = answerers::propose(&pool, &gathered, &mut degraded, &mut intent, limit)?;
-    if query.ablation.without_details {
-        let told = candidates.iter().flat_map(|candidate| candidate.evidence.clone()).collect();
-        gathered.found = pool::merge(told, Vec::new());
+    let Weighed { mut candidates, read, intent } = weigh(&pool, &mut gathered, &mut degraded, &mut trace)?;
+    if let Some(measured) = decomposition::answer(&pool, &stopwatch)? {
+        let mut measured = [measured];
+        calibrate(&question, &mut measured, &gathered, read.as_ref(), &mut trace);
+        candidates.extend(measured);
     }
-    let people = PeopleAskedAbout::of(&pool);
-    candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
-    let read = extraction::read_events(&pool, &gathered, &candidates, &people, &mut degraded)?;
-    // Options are weighed with what a reader answers only where it reads sentences.
-    let read = read.filter(|read| query.options.is_empty() || read.is_mostly_prose());
-    if let Some(read) = &read {
-        candidates.extend(read.propose(&question, &candidates));
-        if query.trace {
-            trace.extend(read.describe().map(|detail| trace_step("passage", detail)));
-        }
-    }
-    calibrate(&question, &mut candidates, &gathered, read.as_ref(), &mut trace);
     let candidates = fusion::fuse(candidates, intent);
     let retrieved = stopwatch.elapsed_within_budget()?;
     let (mut proposed, mut passages, wanted) = (Vec::new(), Vec::new(), proposals);
@@ -204,6 +180,77 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     };
     let asked = query.question.clone();
     Ok(Deliberation { answer, proposals: proposed, passages, question: asked, limit, now: question.now.clone() })
+}
+
+/// Parses a question, and adds the names of the persons whom it calls by their roles.
+fn parse<'q>(
+    query: &'q Query,
+    reader: &dyn Reader,
+    now: jiff::Zoned,
+    hard: Option<TimeSpan>,
+) -> Result<Question<'q>, QueryError> {
+    let mut question = Question::parse(query, now, reader.search(), hard);
+    for (role, name) in role_names::role_names(reader, &question)? {
+        question.content.add_alias(&name, &question.named, reader.search());
+        question.add_owner_name(&role, &name);
+        question.named.push(reading::name_phrase(&name));
+    }
+    Ok(question)
+}
+
+/// Retrieves the events that a question may be about, with the corrections of what was told.
+fn gather(
+    pool: &mut EventPool<'_>,
+    cue: Option<&Vec<f32>>,
+    trace: &mut Vec<TraceStep>,
+) -> Result<RetrievedEvents, QueryError> {
+    let question = pool.question;
+    let mut gathered = match question.query.ablation.without_details {
+        true => RetrievedEvents { found: Vec::new(), cue: None, placed: false, cue_coverage: 1.0 },
+        false => retrieve(pool, cue, trace)?,
+    };
+    pool.taken_back = corrections::corrected_statements(pool, &gathered.found)?;
+    trace.extend(pool.taken_back.iter().map(trace::correction_step));
+    gathered.found = corrections::with_corrections(gathered.found, &pool.taken_back);
+    question.content.note_found(gathered.found.iter().take(MAX_EVENTS_FOR_UNKNOWN_WORDS).map(|found| &*found.reading));
+    Ok(gathered)
+}
+
+/// The candidates of a question with their confidences, and the events that were read.
+struct Weighed {
+    candidates: Vec<Candidate>,
+    read: Option<ReadEvents>,
+    intent: Intent,
+}
+
+/// Proposes candidates, reads the events, and gives every candidate its confidence.
+fn weigh(
+    pool: &EventPool<'_>,
+    gathered: &mut RetrievedEvents,
+    degraded: &mut Vec<String>,
+    trace: &mut Vec<TraceStep>,
+) -> Result<Weighed, QueryError> {
+    let (question, query) = (pool.question, pool.question.query);
+    let mut intent = question.intent;
+    let limit = query.top_k.clamp(1, MAX_EVIDENCE);
+    let mut candidates = answerers::propose(pool, gathered, degraded, &mut intent, limit)?;
+    if query.ablation.without_details {
+        let told = candidates.iter().flat_map(|candidate| candidate.evidence.clone()).collect();
+        gathered.found = pool::merge(told, Vec::new());
+    }
+    let people = PeopleAskedAbout::of(pool);
+    candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
+    let read = extraction::read_events(pool, gathered, &candidates, &people, degraded)?;
+    // Options are weighed with what a reader answers only where it reads sentences.
+    let read = read.filter(|read| query.options.is_empty() || read.is_mostly_prose());
+    if let Some(read) = &read {
+        candidates.extend(read.propose(question, &candidates));
+        if query.trace {
+            trace.extend(read.describe().map(|detail| trace_step("passage", detail)));
+        }
+    }
+    calibrate(question, &mut candidates, gathered, read.as_ref(), trace);
+    Ok(Weighed { candidates, read, intent })
 }
 
 /// Gives every candidate its confidence.

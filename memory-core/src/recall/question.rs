@@ -60,6 +60,11 @@ impl<'a> Question<'a> {
         phrases.iter_mut().filter(|phrase| time_describes_thing(text, phrase)).for_each(|phrase| phrase.bounds = false);
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
         let asked = parse_question(text, &ranges);
+        // "Where have my keys got to?" asks where they are now.
+        let tense = match asks_resulting_place(&asked) && !phrases.iter().any(|phrase| phrase.bounds) {
+            true => Tense::Present,
+            false => tense,
+        };
         let main = asked.main.clone();
         let about = match &asked.report {
             Some(report) => vec![main.start..report.start.max(main.start), report.end.min(main.end)..main.end],
@@ -77,7 +82,9 @@ impl<'a> Question<'a> {
             .collect();
         // "A lady waved. What did she wear?" is about the lady as much as about her clothes.
         let (before, behind): (Vec<_>, Vec<_>) = context.into_iter().partition(|range| range.end <= main.start);
-        let weight = if refers_back(&asked) { 1.0 } else { PRECEDING_SENTENCE_WEIGHT };
+        // Where it is known which thing is meant, only that one.
+        content.extend(Content::from_ranges(&asked.words, asked.antecedent.as_slice(), 1.0, search));
+        let weight = if refers_back(&asked) && asked.antecedent.is_none() { 1.0 } else { PRECEDING_SENTENCE_WEIGHT };
         content.extend(Content::from_ranges(&asked.words, &before, weight, search));
         content.extend(Content::from_ranges(&asked.words, &behind, PRECEDING_SENTENCE_WEIGHT, search));
         if let Some(verb) = &asked.clause.verb {
@@ -270,6 +277,22 @@ fn question_tense(text: &str) -> Tense {
         Some("did" | "was" | "were" | "had" | "couldn" | "couldn't") => Tense::Past,
         _ => tense_of(text),
     }
+}
+
+/// Returns whether a question asks where something is after it was moved: "where have my keys got to?", "where did the
+/// cup end up?", "where has she put it?".
+fn asks_resulting_place(asked: &ParsedQuestion) -> bool {
+    let clause = &asked.clause;
+    let Some(verb) = clause.verb.as_ref().filter(|_| asked.ask == AnswerKind::Place) else { return false };
+    let ends = match verb.lemma.as_str() {
+        "end" => verb.particle.as_deref() == Some("up") || asked.words.iter().any(|word| word.has_text("up")),
+        "get" => asked.words.iter().any(|word| word.has_text("to")) && clause.objects.is_empty(),
+        _ => false,
+    };
+    let placed = verb.perfect
+        && !verb.past
+        && matches!(verb.lemma.as_str(), "put" | "leave" | "go" | "hide" | "park" | "lay" | "place" | "store" | "move");
+    (ends || placed) && asked.occurrence.is_none()
 }
 
 /// Returns whether "you" addresses a request and is not its subject: "can you please sum up the day?".

@@ -94,6 +94,63 @@ impl Correction {
     }
 }
 
+/// Begins of a sentence in which speakers correct themselves.
+const SELF_CORRECTION_BEGINS: &[&str] = &[
+    "no,",
+    "no wait",
+    "wait,",
+    "oh wait",
+    "oh, wait",
+    "sorry,",
+    "i mean",
+    "or rather",
+    "hang on",
+    "make that",
+    "correction",
+];
+
+/// Returns whether a text begins as a correction of what its speaker said right before: "No, hang on, at noon."
+pub(crate) fn begins_self_correction(text: &str) -> bool {
+    let text = text.trim_start().to_lowercase();
+    SELF_CORRECTION_BEGINS.iter().any(|begin| text.starts_with(begin))
+}
+
+/// Returns where the last self-correction of a spoken text begins: "on Friday. No, on Monday."
+pub(crate) fn self_correction(text: &str, sentences: &[Sentence]) -> Option<usize> {
+    let begins = |range: &Range<usize>| begins_self_correction(text.get(range.clone()).unwrap_or_default());
+    let starts = sentences.iter().map(|sentence| sentence.range.clone()).filter(begins);
+    starts.map(|range| range.start).filter(|start| *start > 0).max()
+}
+
+/// Returns whether a text takes a part of itself back: it denies it, or the speaker corrects themselves in the next
+/// sentence.
+pub(crate) fn is_taken_back(text: &str, sentences: &[Sentence], part: Range<usize>) -> bool {
+    let Some(own) = sentences.iter().position(|sentence| is_within(&part, &sentence.range)) else { return false };
+    let before = text.get(sentences[own].range.start..part.start).unwrap_or_default().to_lowercase();
+    let words: Vec<&str> = before
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut behind = words.iter().rev().skip_while(|word| {
+        matches!(
+            **word,
+            "a" | "an" | "the" | "my" | "his" | "her" | "our" | "their" | "at" | "in" | "on" | "for" | "to" | "by"
+        )
+    });
+    let denies = |word: &str| {
+        matches!(word, "not" | "isn't" | "isn’t" | "wasn't" | "wasn’t" | "aren't" | "aren’t" | "weren't" | "weren’t")
+    };
+    let denied = match (behind.next().copied(), behind.next().copied()) {
+        (Some("of"), Some("instead")) | (Some("than"), Some("rather")) => true,
+        (Some(word), _) => denies(word),
+        _ => false,
+    };
+    // "On Friday. No, on Monday."
+    let corrected = self_correction(text, sentences)
+        .is_some_and(|from| sentences.get(own + 1).is_some_and(|next| next.range.start == from));
+    denied || corrected
+}
+
 fn is_within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
@@ -283,6 +340,25 @@ mod tests {
         ] {
             assert!(of(text).is_none_or(|found| found.admits.is_none()), "{text}: {:?}", of(text));
         }
+    }
+
+    #[test]
+    fn a_part_that_the_text_denies_or_corrects_is_taken_back() {
+        let back = |text: &str, part: &str| {
+            let (_, sentences) = parse(text, &[]);
+            let start = text.find(part).unwrap_or_else(|| panic!("{part}"));
+            is_taken_back(text, &sentences, start..start + part.len())
+        };
+        for (text, kept, taken) in [
+            ("It isn't the 26th, it's the 28th.", "28th", "26th"),
+            ("The regatta is on Thursday, not on Friday.", "Thursday", "Friday"),
+            ("Take the stairs instead of the tram.", "stairs", "tram"),
+            ("The left oar. No, the right one.", "right one", "left oar"),
+        ] {
+            assert!(back(text, taken) && !back(text, kept), "{text}");
+        }
+        assert!(!back("The saw isn't sharp, the drill is.", "drill"));
+        assert!(!back("Not only the saw is sharp.", "saw"));
     }
 
     #[test]

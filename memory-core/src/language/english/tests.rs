@@ -365,3 +365,37 @@ fn a_question_for_what_something_does_has_one_verb() {
     assert_eq!(clause.subject.map(|subject| subject.head).as_deref(), Some("ilse"));
     assert_eq!(clause.objects.first().map(|object| object.head.as_str()), Some("mother"));
 }
+
+#[test]
+fn what_stands_behind_a_noun_and_cannot_be_a_verb_is_a_noun() {
+    let tag = |text: &str, word: &str| {
+        let (words, _) = parse(text, &[]);
+        words.into_iter().find(|one| one.text == word).map(|one| one.tag)
+    };
+    for (text, word) in [
+        ("The field glasses are on the shelf.", "glasses"),
+        ("The field glasses on the upper shelf.", "glasses"),
+        ("What about the hair dryer, what state is that in?", "dryer"),
+        ("Tell me where Ilse's drops are.", "drops"),
+    ] {
+        assert_eq!(tag(text, word), Some(Tag::Noun), "{text}");
+    }
+    assert_eq!(tag("The messenger hands over the letter.", "hands"), Some(Tag::Verb));
+    assert_eq!(tag("The dog barks at the gate.", "barks"), Some(Tag::Verb));
+    assert_eq!(tag("The downstairs window is open.", "downstairs"), Some(Tag::Adjective));
+}
+
+#[test]
+fn a_question_of_yes_or_no_may_be_wrapped_in_other_words() {
+    for text in [
+        "The lamp was eighty euros, wasn't it?",
+        "Rover, can I send you to the shed?",
+        "If I open the hatch, will it stay open?",
+        "Has Ilse returned what she borrowed?",
+        "Did Ilse pay the whole bill?",
+    ] {
+        assert_eq!(parse_question(text, &[]).ask, AnswerKind::Truth, "{text}");
+    }
+    assert_eq!(parse_question("Do you know who sang?", &[]).ask, AnswerKind::Person);
+    assert_eq!(parse_question("How does Ilse clean the pump, step by step?", &[]).ask, AnswerKind::Way);
+}

@@ -7,6 +7,7 @@ pub(super) mod causes;
 mod changes;
 mod class_members;
 pub(super) mod compared;
+mod condition;
 pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
@@ -239,6 +240,7 @@ fn answer_of_its_kind(
         // Deeds in sessions belong to the procedures.
         AnswerKind::Action if question.asked.habitual && nothing_known => habits::answer(pool)?,
         _ if summarises => summary::answer(pool)?,
+        AnswerKind::Thing | AnswerKind::Description => condition::answer(pool)?,
         AnswerKind::Change => amounts::sum_changes(pool, found).or_else(|| changes::answer(pool, found)),
         _ => None,
     };

@@ -3,14 +3,14 @@
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{Occurrence, Order};
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::keep_if_any;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;
-use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::likeness::{attached, best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person};
@@ -72,7 +72,13 @@ pub(in crate::recall) fn answer(
     let Some(thing) = located_phrase(question) else { return Ok(None) };
     let listed = pool.events_about(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
     let mentioned = pool.events_mentioning(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
-    let all = merge(merge(pooled.to_vec(), listed), mentioned);
+    // Whoever talks of a thing again leaves out what tells it apart.
+    let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+    let by_head = match thing.kind {
+        NounKind::Common => pool.events_mentioning(&head, None, true, MAX_THING_EVENTS, &question.content)?,
+        _ => Vec::new(),
+    };
+    let all = merge(merge(merge(pooled.to_vec(), listed), mentioned), by_head);
     let search = PlaceSearch {
         question,
         only_place: asks_only_for_place(question, &thing),
@@ -375,9 +381,17 @@ pub(in crate::recall) fn located_phrase(question: &Question<'_>) -> Option<NounP
     object
         .cloned()
         .or_else(|| subject.filter(|_| !pronoun).cloned())
+        .map(|noun| with_purpose(noun, clause))
         .or(itself)
         .or(thing)
         .or_else(|| question.named.first().cloned())
+}
+
+/// Returns a thing with what it is for: "the key for the cellar" is the cellar key.
+fn with_purpose(noun: NounPhrase, clause: &Clause) -> NounPhrase {
+    let purpose = attached(&noun, clause).filter(|_| noun.of.is_none() && noun.kind == NounKind::Common);
+    let of = purpose.map(|purpose| Box::new(purpose.clone()));
+    NounPhrase { of: of.or(noun.of), ..noun }
 }
 
 /// Returns whether a question describes the thing in no other way: "where did you get stuck?" does.

@@ -132,7 +132,7 @@ fn things_named(reading: &ParsedEvent) -> Vec<NounPhrase> {
 }
 
 /// Returns whether a clause reports a repair: "cleans the filter", "screws a new washer into the joint".
-fn is_repair(clause: &Clause) -> bool {
+pub(super) fn is_repair(clause: &Clause) -> bool {
     let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.future) else {
         return false;
     };

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use super::MIN_WORD_SIMILARITY;
 use super::frame::DERIVATIONAL_ENDINGS;
 use crate::index::{TermId, term_of};
+use crate::language::english::closed::number_word;
 use crate::language::english::lexicon::{self, Memo, PartOfSpeech};
 use crate::language::english::syntax::VerbGroup;
 
@@ -26,8 +27,15 @@ pub(in crate::recall) fn word_similarity(a: &str, b: &str) -> f32 {
         return 1.0;
     }
     let digits = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    if digits(a) || digits(b) {
-        return 0.0;
+    match (digits(a), digits(b)) {
+        (false, false) => {}
+        (true, true) => return 0.0,
+        // "Room five" is room 5.
+        (one, _) => {
+            let (figures, word) = if one { (a, b) } else { (b, a) };
+            let same = number_word(word).is_some_and(|value| figures.parse() == Ok(value));
+            return f32::from(u8::from(same));
+        }
     }
     if a.len() > 2 && b.len() > 2 && stem_id(a) == stem_id(b) {
         return 0.97;

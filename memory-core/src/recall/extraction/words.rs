@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{FIRST_PERSON, ReadEvent};
 use crate::index;
+use crate::language::english::correction::is_taken_back;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -13,6 +14,22 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::CandidateValue;
 use crate::recall::question::Question;
+
+/// Returns whether a question asks how something is done or went, or what changed: a sentence tells that, and not some of
+/// its words. What something is like may be told by a word.
+fn asks_for_account(question: &Question<'_>) -> bool {
+    let is_like = question.asked.clause.verb.as_ref().is_some_and(|verb| {
+        matches!(verb.lemma.as_str(), "be" | "look" | "feel" | "seem" | "sound" | "smell" | "taste")
+    });
+    match question.ask() {
+        AnswerKind::Way | AnswerKind::Change => true,
+        AnswerKind::Description => !is_like,
+        _ => false,
+    }
+}
+
+/// Minimum probability of a span that takes the place of one that is taken back.
+const MIN_OTHER_SPAN: f32 = 0.001;
 
 impl ReadEvent {
     /// Returns the answer in words and as a value, and the probability that these are the words.
@@ -30,7 +47,7 @@ impl ReadEvent {
                 return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));
             }
         }
-        let form = self.extraction.form();
+        let form = self.form(question.ask());
         match form {
             AnswerForm::Time => {
                 let text = capitalised(&say_moment(event.span.start, &question.now));
@@ -40,15 +57,69 @@ impl ReadEvent {
                 words(event.entity.clone().unwrap_or_default(), probability(form))
             }
             AnswerForm::Yes | AnswerForm::No | AnswerForm::Speaker | AnswerForm::Implied => words(quoted(), 0.5),
-            AnswerForm::Words => match self.marked_words(question) {
-                Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
-                    words(event.entity.clone().unwrap_or_default(), self.extraction.span_probability)
+            AnswerForm::Words => {
+                let (span, certainty) = self.span_that_holds(question);
+                match self.marked_words(question, span) {
+                    Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
+                        words(event.entity.clone().unwrap_or_default(), certainty)
+                    }
+                    Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
+                    Some(_) if asks_for_account(question) => words(quoted(), certainty),
+                    Some(marked) => words(self.attributed(marked), certainty),
+                    None => words(quoted(), 0.5),
                 }
-                Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
-                Some(marked) => words(self.attributed(marked), self.extraction.span_probability),
-                None => words(quoted(), 0.5),
-            },
+            }
         }
+    }
+
+    /// Returns the most probable form of an answer of a kind: who did it is no time, and when it was no person.
+    fn form(&self, kind: AnswerKind) -> AnswerForm {
+        let excluded = match kind {
+            AnswerKind::Person | AnswerKind::Owner => Some(AnswerForm::Time),
+            AnswerKind::Time => Some(AnswerForm::Speaker),
+            AnswerKind::Place | AnswerKind::Count | AnswerKind::Amount => Some(AnswerForm::Time),
+            _ => None,
+        };
+        match self.extraction.form() {
+            form if Some(form) != excluded => form,
+            _ => AnswerForm::ALL.into_iter().filter(|form| Some(*form) != excluded).fold(
+                AnswerForm::Words,
+                |best, other| {
+                    if self.extraction.form_probability(other) > self.extraction.form_probability(best) {
+                        other
+                    } else {
+                        best
+                    }
+                },
+            ),
+        }
+    }
+
+    /// Returns the most probable span that its own event does not take back ("the 28th, not the 26th"), and its
+    /// probability among those.
+    fn span_that_holds(&self, question: &Question<'_>) -> (Range<usize>, f32) {
+        let extraction = &self.extraction;
+        let first = (extraction.span.clone(), extraction.span_probability);
+        if question.asked.negated {
+            return first;
+        }
+        let reading = &self.found.reading;
+        let holds = |span: &Range<usize>| {
+            span.start < self.spoken_from
+                || !is_taken_back(
+                    &reading.event.text,
+                    &reading.sentences,
+                    span.start - self.spoken_from..span.end.saturating_sub(self.spoken_from),
+                )
+        };
+        let mut others = extraction.other_spans.iter().filter(|(_, probability)| *probability >= MIN_OTHER_SPAN);
+        if holds(&first.0) {
+            return first;
+        }
+        let other = others.find(|(span, _)| span.start >= self.spoken_from && holds(span)).cloned();
+        other.map_or(first, |(span, probability)| {
+            (span, probability / (1.0 - extraction.span_probability).max(probability))
+        })
     }
 
     /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
@@ -82,8 +153,8 @@ impl ReadEvent {
     }
 
     /// Returns the marked words of the event, without marks at their ends. `None` if the speaker is marked, or nothing.
-    fn marked_words(&self, question: &Question<'_>) -> Option<&str> {
-        let Range { start, end } = self.extraction.span.clone();
+    fn marked_words(&self, question: &Question<'_>, span: Range<usize>) -> Option<&str> {
+        let Range { start, end } = span;
         let event = &self.found.reading.event;
         if start < self.spoken_from {
             return event.entity.as_deref().filter(|_| end <= self.spoken_from);

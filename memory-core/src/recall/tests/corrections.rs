@@ -73,3 +73,16 @@ fn forgetting_a_correction_brings_back_what_it_corrected() {
     let forgotten = home(TALK).forget(7);
     assert_eq!(forgotten.misses(&[("Where is the garage remote?", "blue vase")]), NONE);
 }
+
+#[test]
+fn speakers_who_correct_themselves_at_once_need_not_name_the_subject_again() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "The regatta starts at a quarter past four on Saturday."),
+        ("18T10:01:00", 0, Kind::Text, Some("Tove"), "No, hang on, I'm looking at the card now. Quarter to five."),
+        ("18T11:00:00", 0, Kind::Text, Some("Ivo"), "The sledge costs twelve euros."),
+        ("18T11:01:00", 0, Kind::Text, Some("Jonas"), "No, hang on, the kiosk takes nineteen euros."),
+    ];
+    let misses = home(rows)
+        .misses(&[("When does the regatta start on Saturday?", "16:45"), ("How much does the sledge cost?", "twelve")]);
+    assert_eq!(misses, NONE);
+}

@@ -31,6 +31,7 @@ impl AnswerExtractor for Marks {
                 relevance: if relevant { 5.0 } else { -5.0 },
                 span: start..start + length,
                 span_probability: 0.95,
+                other_spans: Vec::new(),
                 forms: certain(self.form),
             }
         };
@@ -355,6 +356,7 @@ impl AnswerExtractor for MarksSeveral {
                 relevance: if marked.is_some() { 5.0 } else { -5.0 },
                 span: start..start + length,
                 span_probability: 0.95,
+                other_spans: Vec::new(),
                 forms: certain(AnswerForm::Words),
             }
         };

@@ -2,6 +2,7 @@ mod answers;
 mod any_text;
 mod beside;
 mod clauses;
+mod compared_things;
 mod contract;
 mod conversation;
 mod corrections;

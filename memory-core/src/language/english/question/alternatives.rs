@@ -112,6 +112,18 @@ pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     {
         return vec![subject.range.clone(), words[or + 1].range.start..words[end.min(words.len()) - 1].range.end];
     }
+    // "Who is older, Vera or Ilse?": how they are compared is none of them.
+    let compares = |word: &Word| {
+        matches!(word.text.as_str(), "first" | "last" | "sooner" | "later" | "earlier" | "next" | "more" | "less")
+            || word.tag == Tag::Adjective && word.text.ends_with("er") && word.text != word.lemma
+    };
+    let comma = (start..or).find(|at| words[*at].has_text(",")).unwrap_or(start);
+    let scale = &words[start..comma];
+    let alone = scale.last().is_some_and(|last| compares(last) || matches!(last.text.as_str(), "one" | "ones"));
+    let counts = scale.first().is_some_and(|first| matches!(first.text.as_str(), "more" | "less" | "fewer"));
+    if counts || alone && scale.iter().any(compares) {
+        start = comma + 1;
+    }
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
     split_list(words, start, end)
 }

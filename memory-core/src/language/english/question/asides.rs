@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, is_one_of};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+
 /// Fillers that do not change a question.
 const FILLERS: &[&str] = &[
     "by any chance",
@@ -122,10 +125,30 @@ pub(super) fn asks_whether(text: &str) -> bool {
 /// Returns the question with its asides blanked out, so that positions stay valid. `None` without asides.
 pub(super) fn without_asides(text: &str) -> Option<String> {
     let mut rest = blank_fillers(text);
+    if let Some(called) = leading_address(&rest) {
+        rest.replace_range(called.clone(), &" ".repeat(called.len()));
+    }
     if let Some(request) = find_request(&rest.to_ascii_lowercase()) {
         rest.replace_range(request.clone(), &" ".repeat(request.len()));
     }
     (rest != text && !rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty()).then_some(rest)
+}
+
+/// Returns the range of a name that a question begins with, and its comma: "Ada, can I open the window?"
+pub(super) fn leading_address(text: &str) -> Option<Range<usize>> {
+    let comma = text.find(',')?;
+    let name = text[..comma].trim();
+    let one_name = name.starts_with(char::is_uppercase) && name.chars().all(char::is_alphanumeric);
+    let next: String = text[comma + 1..].trim_start().chars().take_while(|c| c.is_alphabetic()).collect();
+    let asks = [BE_FORMS, HAVE_FORMS, DO_FORMS, MODALS, QUESTION_WORDS]
+        .iter()
+        .any(|forms| is_one_of(&next.to_ascii_lowercase(), forms));
+    let lower = name.to_ascii_lowercase();
+    let parts = lexicon::parts_of_speech(&lower);
+    let other = parts.can_be(PartOfSpeech::Adverb)
+        || lexicon::category(&lower, PartOfSpeech::Noun) == Some(Category::Time)
+        || !parts.is_empty() && !parts.can_be(PartOfSpeech::Noun);
+    (one_name && asks && !other).then_some(0..comma + 1)
 }
 
 /// Blanks out the source, the form of the answer, and fillers.

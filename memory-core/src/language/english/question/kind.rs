@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{AnswerKind, ParsedQuestion, is_request_verb};
-use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
+use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
@@ -14,6 +14,11 @@ const REPORT_LENGTHS: &[&str] = &["short", "brief", "quick", "concise", "whole",
 /// Returns the range of a requested report, by its length ("tell me the whole story", "a quick rundown of the week,
 /// please") or its name ("an overview").
 fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
+    // "Did she pay the whole bill?" asks for no report.
+    let requests = asked.words.iter().any(|word| is_request_verb(&word.text));
+    if asked.clause.inverted && asked.clause.asking.is_none() && !requests {
+        return None;
+    }
     let nouns = asked.clause.objects.iter().chain(&asked.clause.subject).flat_map(NounPhrase::coordinated);
     let is_a = |noun: &NounPhrase, class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
     let has_extent =
@@ -211,11 +216,22 @@ fn kind_without_question_word(asked: &mut ParsedQuestion, words: &QuestionWords)
     let begins_with_verb = first.is_some_and(|word| {
         [BE_FORMS, HAVE_FORMS, MODALS].iter().any(|forms| is_one_of(&word.text, forms)) || word.lemma == "do"
     });
-    match asked.clause.inverted || begins_with_verb {
+    match asked.clause.inverted || begins_with_verb || asks_behind_comma(&asked.words) {
         true if asked.alternatives.len() > 1 => AnswerKind::Thing,
         true => AnswerKind::Truth,
         false => AnswerKind::Description,
     }
+}
+
+/// Returns whether a question of yes or no stands behind another clause: "if I push it up, will it stay there?".
+fn asks_behind_comma(words: &[Word]) -> bool {
+    words.windows(3).any(|three| {
+        let [comma, auxiliary, subject] = three else { return false };
+        let forms = [BE_FORMS, HAVE_FORMS, DO_FORMS, MODALS];
+        comma.has_text(",")
+            && forms.iter().any(|forms| is_one_of(&auxiliary.text, forms))
+            && matches!(subject.tag, Tag::Pronoun | Tag::Determiner | Tag::Name | Tag::Owner)
+    })
 }
 
 /// Returns the verb of a request: "describe the pet", "could you please describe the pet?"
@@ -258,7 +274,9 @@ fn kind_of_how(clause: &Clause, asking: &Asking, words: &QuestionWords) -> Answe
             let subject = clause.subject.as_ref().map(|subject| subject.head.as_str()).unwrap_or_default();
             let auxiliary = clause.verb.as_ref().is_some_and(|verb| !verb.past && !verb.auxiliary_only);
             let anybody = matches!(subject, "i" | "you" | "we" | "one" | "people" | "somebody" | "someone" | "anybody");
-            match auxiliary && anybody || words.at(0) == "how" && words.at(1) == "to" {
+            // "How does she descale the machine, step by step?"
+            let in_steps = words.has(&["step", "by", "step"]) || words.has(&["step", "after"]);
+            match auxiliary && anybody || in_steps || words.at(0) == "how" && words.at(1) == "to" {
                 true => AnswerKind::Way,
                 false => AnswerKind::Description,
             }

@@ -1,22 +1,27 @@
 //! Parses questions: the kind of answer, the asking clause, and what places it in time.
 
 mod alternatives;
+mod antecedent;
 mod asides;
 mod cue;
 mod ellipsis;
 mod kind;
+mod measuring;
 mod rewording;
 
 use std::ops::Range;
 
 use self::alternatives::{asks_among_options, find_alternatives, mutual_order, quotations};
-use self::asides::{asks_whether, without_asides};
+use self::antecedent::resolve_pronoun;
+use self::asides::{asks_whether, leading_address, without_asides};
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
-use self::rewording::{count_deed, reworded};
+pub(crate) use self::measuring::{Measure, Measuring, measuring_questions};
+use self::rewording::{count_deed, reworded, without_tag};
+use super::closed::is_one_of;
 use super::lexicon::{self, PartOfSpeech};
-use super::syntax::{Clause, NounKind, NounPhrase, Sentence, parse};
+use super::syntax::{Clause, NounKind, NounPhrase, Sentence, VerbGroup, parse};
 use super::tag::{Tag, Word};
 
 /// The kind of answer that a question asks for.
@@ -129,12 +134,16 @@ pub(crate) struct ParsedQuestion {
     /// Byte range of a requested report ("the whole story") or turn ("whose turn is it to cook?"). The question is not
     /// about them.
     pub report: Option<Range<usize>>,
+    /// Byte range of the thing that a pronoun of the asking clause stands for: "that metal bucket, where is it?"
+    pub antecedent: Option<Range<usize>>,
 }
 
 /// Parses a question. `times` are the byte ranges of its time phrases.
 pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuestion {
     let plain = without_asides(text);
     let plain = plain.as_deref().unwrap_or(text);
+    let untagged = without_tag(plain);
+    let plain = untagged.as_deref().unwrap_or(plain);
     let plainer = reworded(plain);
     let (words, sentences) = parse(plainer.as_deref().unwrap_or(plain), times);
     let place = asking_sentence(&sentences, &words);
@@ -173,7 +182,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
             main.end = cue.range.start;
         }
     }
-    let called = addressee(&words, &main);
+    let called = addressee(&words, &main).or_else(|| leading_address(text));
     if let Some(called) = &called {
         clause.objects.retain(|noun| !called.contains(&noun.range.start));
         if called.start <= main.start {
@@ -185,6 +194,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     let mut asked = ParsedQuestion {
         addressee: called,
         report: None,
+        antecedent: None,
         ask: AnswerKind::Description,
         class: clause.asking.as_ref().and_then(|asking| asking.noun.clone()),
         subject_is_asked: asks_subject(&clause),
@@ -201,6 +211,7 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
         words,
         sentences,
     };
+    asked.antecedent = resolve_pronoun(&mut asked);
     asked.class = antecedent_of_which(&asked.sentences, &asked.clause, asked.class.as_ref()).or(asked.class);
     asked.occurrence = find_occurrence(&asked.words).or_else(|| previous_state_occurrence(&asked.clause));
     asked.scale = find_comparison(&asked.words, &asked.main);
@@ -211,6 +222,10 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
         asked.occurrence = Some(order);
     }
     asked.ask = answer_kind(&mut asked);
+    // "The shop is open, isn't it?" asks whether it is.
+    if untagged.is_some() && asked.clause.asking.is_none() {
+        asked.ask = AnswerKind::Truth;
+    }
     asked
 }
 
@@ -310,6 +325,32 @@ pub(crate) fn is_request_verb(word: &str) -> bool {
     )
 }
 
+/// Verbs that may stand before an indirect question: "do you know who that was?"
+const VERBS_BEFORE_QUESTIONS: &[&str] = &[
+    "know",
+    "remember",
+    "recall",
+    "see",
+    "hear",
+    "guess",
+    "think",
+    "mean",
+    "notice",
+    "ask",
+    "find",
+    "happen",
+    "mind",
+    "learn",
+    "understand",
+    "believe",
+    "suppose",
+    "want",
+    "figure",
+    "work",
+    "check",
+    "let",
+];
+
 fn asking_clause(sentence: &Sentence, cue: Option<&Cue>) -> Clause {
     let in_cue = |clause: &&Clause| {
         cue.is_none_or(|cue| !(clause.range.start >= cue.range.start && clause.range.end <= cue.range.end))
@@ -317,6 +358,16 @@ fn asking_clause(sentence: &Sentence, cue: Option<&Cue>) -> Clause {
     let candidates: Vec<&Clause> = sentence.clauses.iter().filter(in_cue).collect();
     let asking = candidates.iter().copied().find(|clause| clause.asking.is_some());
     let inverted = candidates.iter().copied().find(|clause| clause.inverted);
+    // "Has she returned what she borrowed?" asks whether she has.
+    let encloses = |clause: &&Clause| {
+        let reports = |verb: &VerbGroup| is_one_of(&verb.lemma, VERBS_BEFORE_QUESTIONS) || is_request_verb(&verb.lemma);
+        asking.is_some_and(|asking| clause.range.start < asking.range.start)
+            && clause.asking.is_none()
+            && clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && !reports(verb))
+    };
+    if let Some(whole) = inverted.filter(encloses) {
+        return whole.clone();
+    }
     let first_verb = candidates.iter().copied().find(|clause| clause.verb.is_some());
     // "Do you know what it was?" asks what it was; "Did you see who …" likewise.
     asking.or(inverted).or(first_verb).or(candidates.first().copied()).cloned().unwrap_or_default()

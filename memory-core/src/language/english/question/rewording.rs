@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::language::english::closed::is_one_of;
+use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, is_one_of, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 
@@ -11,6 +11,31 @@ const BEFORE_NUMBER: &[&str] =
     &["what", "what's", "which", "give", "me", "is", "was", "are", "were", "the", "a", "total", "exact", "overall"];
 /// Determiners behind "number of" with which it is a name and no count: "the number of his flat".
 const OF_ONE_THING: &[&str] = &["the", "a", "an", "this", "that", "my", "your", "his", "her", "its", "our", "their"];
+
+/// Returns the range of a question tag: ", isn't it?" asks whether what stands before it is so.
+pub(super) fn question_tag(text: &str) -> Option<Range<usize>> {
+    let comma = text.rfind(',')?;
+    let tag = text[comma + 1..].trim_end_matches(|c: char| !c.is_alphanumeric()).trim();
+    let (verb, pronoun) = tag.split_once(' ')?;
+    let verb = verb.to_ascii_lowercase().replace('’', "'");
+    let negated = verb.strip_suffix("n't").is_some_and(|verb| {
+        let whole = if verb == "wo" || verb == "ca" { return true } else { verb };
+        [BE_FORMS, HAVE_FORMS, MODALS].iter().any(|forms| is_one_of(whole, forms))
+            || matches!(whole, "do" | "does" | "did")
+    });
+    let about = ["it", "he", "she", "they", "we", "you", "i", "there"];
+    let tags = negated && is_one_of(&pronoun.to_ascii_lowercase(), &about) || tag.eq_ignore_ascii_case("is that right");
+    (tags && text[..comma].contains(char::is_alphanumeric))
+        .then(|| comma..comma + 1 + text[comma + 1..].trim_end_matches(['?', '!', ' ']).len())
+}
+
+/// Returns the question without its tag, with spaces in its place.
+pub(super) fn without_tag(text: &str) -> Option<String> {
+    let tag = question_tag(text)?;
+    let mut plain = text.to_owned();
+    replace(&mut plain, tag, "");
+    Some(plain)
+}
 
 /// Returns the question in plainer words of the same length, so that positions stay valid. `None` if it has none of the
 /// wordings.
@@ -21,6 +46,13 @@ pub(super) fn reworded(text: &str) -> Option<String> {
     }
     if let Some(range) = find_word(&plain, "how frequently") {
         replace(&mut plain, range, "how often");
+    }
+    // "Box number seven" is called box 7.
+    if let Some(range) = find_word(&plain, "number ").filter(|range| range.start > 0) {
+        let next = first_word(&plain[range.end..]).to_ascii_lowercase();
+        if let Some(value) = number_word(&next).filter(|_| !next.is_empty()) {
+            replace(&mut plain, range.start..range.end + next.len(), &value.to_string());
+        }
     }
     for phrase in ["number of ", "count of "] {
         if let Some(range) = find_word(&plain, phrase) {

@@ -168,6 +168,13 @@ impl Tagger<'_> {
                 if like { Tag::Verb } else { Tag::Preposition }
             }
             _ if is_one_of(text, PRONOUNS) && !matches!(text, "there" | "here" | "none") => Tag::Pronoun,
+            // "The upstairs window."
+            "upstairs" | "downstairs" | "outside" | "inside"
+                if self.found.last().is_some_and(|last| matches!(last.tag, Tag::Determiner | Tag::Owner))
+                    && self.can_be_nominal(at + 1) =>
+            {
+                Tag::Adjective
+            }
             _ if is_one_of(text, ADVERBS) => Tag::Adverb,
             _ => return None,
         })

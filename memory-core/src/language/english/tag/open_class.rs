@@ -9,6 +9,9 @@ use crate::language::english::closed::{
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::token::TokenKind;
 
+/// How much more often a word is a noun than a verb from which it is one before a preposition.
+const MIN_NOUN_TO_VERB_RATIO: u16 = 25;
+
 impl Tagger<'_> {
     pub(super) fn open_class_tag(&self, at: usize) -> Tag {
         let token = &self.tokens[at];
@@ -166,6 +169,25 @@ impl Tagger<'_> {
         let asked = self.found.first().is_some_and(|word| word.tag == Tag::Wh) && self.is_auxiliary(at + 1);
         // "How much were the nose drops?": after a form of "be" stands no such form of a verb.
         if third && share.noun > 0 && before.tag == Tag::Noun && (asked || self.is_be_question()) {
+            return Tag::Noun;
+        }
+        // "The field glasses are on the shelf", "the field glasses on the shelf": a verb has no verb behind it, and what is
+        // almost always a noun is one.
+        let compounds = direct && before.tag == Tag::Noun && third && share.noun > 0;
+        let person = lexicon::category(&before.lemma, PartOfSpeech::Noun) == Some(lexicon::Category::Person);
+        let rare_verb = !person && u16::from(share.noun) >= MIN_NOUN_TO_VERB_RATIO * u16::from(share.verb);
+        if compounds
+            && (is_one_of(self.text(at + 1), BE_FORMS) || rare_verb && is_one_of(self.text(at + 1), PREPOSITIONS))
+        {
+            return Tag::Noun;
+        }
+        // "The hair dryer, the tin opener": at the end of a phrase, what dries.
+        if direct
+            && before.tag == Tag::Noun
+            && share.noun > 0
+            && self.text(at).ends_with("er")
+            && self.tokens.get(at + 1).is_none_or(|next| next.kind == TokenKind::Mark)
+        {
             return Tag::Noun;
         }
         if share.verb > 0 && !self.has_verb {

@@ -10,6 +10,7 @@ const VERBS_WITH_BARE_INFINITIVE: &[&str] =
 /// Corrects the tags of a text sentence by sentence. `shares` has the frequencies of its words.
 pub(super) fn correct_tags(words: &mut [Word], shares: &[OpenClassShares]) {
     tag_all_right(words);
+    tag_owned_things(words, shares);
     let mut first = 0;
     while first < words.len() {
         let end = (first..words.len()).find(|at| matches!(words[*at].text.as_str(), "." | "!" | "?" | ";" | ","));
@@ -96,6 +97,27 @@ fn tag_all_right(words: &mut [Word]) {
         if words[at].has_text("right") && words[at - 1].has_text("all") && ends {
             words[at - 1].tag = Tag::Adverb;
             words[at].tag = Tag::Adjective;
+        }
+    }
+}
+
+/// Tags "'s" as the mark of an owner where what follows cannot be a verb: "where Mum's drops are", "the boy's or the
+/// girl's?".
+fn tag_owned_things(words: &mut [Word], shares: &[OpenClassShares]) {
+    for at in 1..words.len() {
+        let mark = matches!(words[at].text.as_str(), "'s" | "’s") && words[at].tag == Tag::Auxiliary;
+        if !mark || !matches!(words[at - 1].tag, Tag::Noun | Tag::Name) {
+            continue;
+        }
+        let is = words.get(at + 2).is_some_and(|next| next.tag == Tag::Auxiliary && next.lemma == "be");
+        match words.get(at + 1) {
+            Some(next) if is && next.tag == Tag::Verb && shares[at + 1].noun > 0 => {
+                words[at].tag = Tag::Possessive;
+                words[at + 1].tag = Tag::Noun;
+                words[at + 1].lemma = super::lemma(&words[at + 1].text, Tag::Noun);
+            }
+            Some(next) if !(next.has_text("or") || next.has_text("?")) => {}
+            _ => words[at].tag = Tag::Possessive,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     verb_is_denied,
 };
 use crate::index::words;
+use crate::language::english::correction::self_correction;
 use crate::language::english::question::Occurrence;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
@@ -160,18 +161,6 @@ fn reports_rescheduling(reading: &ParsedEvent) -> bool {
     })
 }
 
-/// Returns where the last self-correction of a spoken text begins: "on Friday. No, on Monday."
-fn self_correction(reading: &ParsedEvent) -> Option<usize> {
-    let begins = |range: &std::ops::Range<usize>| {
-        let text = reading.text(range).to_lowercase();
-        ["no,", "no wait", "wait,", "sorry,", "i mean", "or rather", "hang on"]
-            .iter()
-            .any(|start| text.starts_with(start))
-    };
-    let starts = reading.sentences.iter().map(|sentence| sentence.range.clone()).filter(begins);
-    starts.map(|range| range.start).filter(|start| *start > 0).max()
-}
-
 /// Returns whether an event names the thing of a question by its head alone: "the lesson" for "my piano lesson".
 fn names_head(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let Some(thing) = question.named.first() else { return false };
@@ -225,7 +214,7 @@ pub(in crate::recall::answerers) fn told_future_time(
     let mut clock: Option<ToldTime> = None;
     for found in &meant {
         // Who corrects themselves means the last time.
-        let corrected = self_correction(&found.reading);
+        let corrected = self_correction(&found.reading.event.text, &found.reading.sentences);
         let is_corrected = |time: &&ToldTime| corrected.is_none_or(|from| time.range.start >= from);
         let mut times: Vec<&ToldTime> = found.reading.times.iter().filter(is_corrected).collect();
         if times.is_empty() {
