@@ -65,6 +65,8 @@ const KINDS: [AnswerKind; 13] = [
 ];
 /// Number of values that the trees for a candidate look at.
 const CANDIDATE_VALUES: usize = 19 + KINDS.len();
+/// Number of values that the trees for whether the memory answers look at.
+const ANSWERABLE_VALUES: usize = 17;
 
 /// What the trees for a candidate look at, in the order in which they were fitted: `CANDIDATE` in `tests/calibrate`.
 fn candidate_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; CANDIDATE_VALUES] {
@@ -101,7 +103,7 @@ fn candidate_values(question: &Question<'_>, candidate: &Candidate, support: Rea
 
 /// What the trees for whether the memory answers look at, in the order in which they were fitted: `ANSWERABLE` in
 /// `tests/calibrate`.
-fn answerable_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; 17] {
+fn answerable_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; ANSWERABLE_VALUES] {
     let (signals, asked) = (&candidate.signals, question.ask());
     let tells = signals.fits > 0.0;
     let is = |condition: bool| f32::from(u8::from(condition));
@@ -245,6 +247,6 @@ mod tests {
             usize::from(looked_at.max().expect("a tree"))
         };
         assert!(greatest(&reader_table::CANDIDATE) < CANDIDATE_VALUES);
-        assert!(greatest(&reader_table::ANSWERABLE) < 17);
+        assert!(greatest(&reader_table::ANSWERABLE) < ANSWERABLE_VALUES);
     }
 }

@@ -36,6 +36,9 @@ const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 const MAX_PROPOSED: usize = 2;
 /// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
 const MAX_COMPARED: usize = 3;
+/// One in how many of the events that were read is at least prose, where options are weighed with what the reader answers.
+/// A film has that between its labels; a log of short actions does not.
+const MIN_PROSE_SHARE: usize = 8;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
@@ -246,9 +249,10 @@ impl ReadEvents {
         answers.collect()
     }
 
-    /// Returns whether most of the events are told in sentences. Of others the reader knows little.
-    pub fn is_mostly_prose(&self) -> bool {
-        2 * self.read.iter().filter(|read| is_prose(&read.found.reading.event)).count() >= self.read.len().max(1)
+    /// Returns whether enough of the events are told in sentences ([`MIN_PROSE_SHARE`]). Of others the reader knows little.
+    pub fn has_prose(&self) -> bool {
+        let prose = self.read.iter().filter(|read| is_prose(&read.found.reading.event)).count();
+        MIN_PROSE_SHARE * prose >= self.read.len().max(1)
     }
 
     /// Probability that any of the events answers the question.

@@ -242,7 +242,7 @@ fn weigh(
     candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
     let read = extraction::read_events(pool, gathered, &candidates, &people, degraded)?;
     // Options are weighed with what a reader answers only where it reads sentences.
-    let read = read.filter(|read| query.options.is_empty() || read.is_mostly_prose());
+    let read = read.filter(|read| query.options.is_empty() || read.has_prose());
     if let Some(read) = &read {
         candidates.extend(read.propose(question, &candidates));
         if query.trace {

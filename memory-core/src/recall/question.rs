@@ -128,6 +128,7 @@ impl<'a> Question<'a> {
                 content.remove_words(&asked.class.iter().map(|class| class.head.as_str()).collect::<Vec<_>>())
             }
             AnswerKind::Summary => content.remove_words(SUMMARY_VERBS),
+            AnswerKind::Count | AnswerKind::Amount => content.remove_words(SUM_WORDS),
             AnswerKind::Owner => content.remove_words(&["belong"]),
             AnswerKind::Person if asks_absent(&asked) => content.remove_words(ABSENCE_WORDS),
             AnswerKind::Thing if asks_profession(&asked) => content.remove_words(PROFESSION_NOUNS),
@@ -201,6 +202,9 @@ impl<'a> Question<'a> {
         self.text.get(range.clone()).unwrap_or_default()
     }
 }
+
+/// Words that ask for a sum. No event has to hold them.
+const SUM_WORDS: &[&str] = &["together", "altogether", "overall", "total", "combined"];
 
 /// Returns whether the asking sentence names its subject only by a pronoun, or says almost nothing. The sentence before
 /// it then names the subject.

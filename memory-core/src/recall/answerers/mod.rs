@@ -7,6 +7,7 @@ pub(super) mod causes;
 mod changes;
 mod class_members;
 pub(super) mod compared;
+mod complement;
 mod condition;
 pub(super) mod counts;
 pub(super) mod events;
@@ -161,11 +162,12 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 9] = [
+    let answerers: [MultiEventAnswerer; 10] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
+        complement::answer,
         |pool, _| inventory::answer(pool),
         |pool, _| persons_met::answer(pool),
         |pool, _| talkative::answer(pool),

@@ -81,7 +81,9 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent], head: &str
         told.sort_by_key(|told| (told.found.span().start, told.found.id()));
         let sum = told.iter().flat_map(|told| &told.all).sum();
         let all: Vec<&ToldNumber<'_>> = told.iter().collect();
-        return Some(candidate(sum, &all, format!("{sum}"), "the sum of what was told"));
+        let of_several = all.len() > 1;
+        let sum = candidate(sum, &all, format!("{sum}"), "the sum of what was told");
+        return Some(Candidate { computed: of_several, ..sum });
     }
     let best = told.first()?;
     Some(candidate(best.number, &[best], format!("{}", best.number), "a number that was told"))
@@ -134,10 +136,11 @@ fn names_head(reading: &ParsedEvent, head: &str) -> bool {
 /// Returns whether the told numbers are to be added up: "how many altogether?".
 pub(super) fn asks_sum(question: &Question<'_>) -> bool {
     let words = &question.asked.words;
+    let has = |text: &str| words.iter().any(|word| word.has_text(text));
     words.iter().any(|word| matches!(word.text.as_str(), "altogether" | "overall" | "total" | "combined"))
-        || words
-            .windows(2)
-            .any(|pair| pair[0].has_text("all") && (pair[1].has_text("together") || pair[1].has_text("told")))
+        // "On all three days together."
+        || has("all") && has("together")
+        || words.windows(2).any(|pair| pair[0].has_text("all") && pair[1].has_text("told"))
 }
 
 /// Returns the two times of "how many more came today than yesterday?".

@@ -193,15 +193,15 @@ pub(super) const OPTIONS: LayerCalibration = LayerCalibration {
 
 /// The fit of whether an event that was read answers.
 pub(super) const PASSAGES: PassageWeights = PassageWeights {
-    offset: 0.450,
-    relevance: 0.608,
-    rank: 0.608,
-    coverage: 0.280,
-    cosine: 0.814,
-    placed: 2.629,
-    later: 0.523,
-    later_truth: 0.942,
-    superseded: 1.212,
+    offset: 0.446,
+    relevance: 0.610,
+    rank: 0.592,
+    coverage: 0.204,
+    cosine: 1.038,
+    placed: 2.670,
+    later: 0.429,
+    later_truth: 0.866,
+    superseded: 1.272,
 };
 
 /// Whether a candidate is right.

@@ -19,6 +19,8 @@ const EMPTYING_VERBS: &[&str] = &["empty", "drain"];
 const PLACE_ADVERBS: &[&str] =
     &["upstairs", "downstairs", "outside", "inside", "home", "outdoors", "indoors", "abroad"];
 
+/// Verbs whose object is with the person to whom it goes.
+const GIVING_VERBS: &[&str] = &["give", "hand", "lend", "pass", "sell"];
 /// Verbs whose object is with the subject.
 const HOLDING_VERBS: &[&str] = &["have", "hold", "borrow", "keep", "wear"];
 
@@ -110,6 +112,15 @@ impl ParsedEvent {
         if !placed {
             for (word, _) in clause.complements.iter().filter(|(word, _)| is_one_of(word, PLACE_ADVERBS)) {
                 things.iter().for_each(|thing| add(thing, word, Placement::At));
+            }
+            // "Gives it to Anna": with her.
+            let gives =
+                verb.is_some_and(|verb| is_one_of(&verb.lemma, GIVING_VERBS) && !verb.negated && verb.modal.is_none());
+            let receiver =
+                clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "to" && is_person(&adjunct.noun));
+            if let Some(receiver) = receiver.filter(|receiver| gives && !receiver.noun.is_pronoun()) {
+                let text = format!("with {}", self.phrase_text(&receiver.noun));
+                objects.iter().for_each(|thing| add(thing, &text, Placement::At));
             }
             // "Anna has it": with her.
             let is_held =

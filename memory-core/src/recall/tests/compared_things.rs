@@ -55,3 +55,35 @@ fn the_condition_of_a_thing_is_the_one_that_was_told_last() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn of_two_things_the_one_that_is_left_is_meant_where_a_deed_is_denied() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Caption, None, "The red sledge stands in the barn."),
+        ("18T10:10:00", 0, Kind::Caption, None, "The green sledge stands beside the barn."),
+        ("18T11:00:00", 0, Kind::Text, Some("Tove"), "I lent Ivo the green sledge."),
+    ];
+    assert_eq!(home(rows).misses(&[("Which sledge did Tove not lend to Ivo?", "The red sledge")]), NONE);
+}
+
+#[test]
+fn what_was_given_to_somebody_is_with_them() {
+    let rows: &[Row] = &[(
+        "18T10:00:00",
+        0,
+        Kind::Action,
+        None,
+        "Tove lifts the long ladder off its hooks and gives it to Ivo.",
+    )];
+    assert_eq!(home(rows).misses(&[("Where is the long ladder now?", "With Ivo")]), NONE);
+}
+
+#[test]
+fn what_is_asked_altogether_is_added_up() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Action, None, "Tove gathers nineteen apples."),
+        ("19T10:00:00", 0, Kind::Action, None, "Tove gathers sixteen apples with the ladder."),
+        ("19T11:00:00", 0, Kind::Action, None, "Ivo eats two plums."),
+    ];
+    assert_eq!(home(rows).misses(&[("How many apples did Tove gather on all days together?", "35")]), NONE);
+}
