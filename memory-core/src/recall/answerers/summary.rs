@@ -26,7 +26,9 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     };
     // If few events have a location, the whole time may have been at this place.
     let there: Vec<&NounPhrase> = places_where_it_happened(question).collect();
-    let named = |noun: &&NounPhrase| named(noun) && !there.iter().any(|place| place.range == noun.range);
+    let named = |noun: &&NounPhrase| {
+        named(noun) && !names_time_or_recording(noun) && !there.iter().any(|place| place.range == noun.range)
+    };
     let whose = owner_of_time(question);
     let mut lines = match (question.named.iter().find(named).or(whose.as_ref()), bound) {
         (Some(thing), _) => {

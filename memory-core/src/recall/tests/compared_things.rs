@@ -57,6 +57,22 @@ fn the_condition_of_a_thing_is_the_one_that_was_told_last() {
 }
 
 #[test]
+fn a_story_is_of_what_it_is_named_after() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::State, None, "The bilge pump does not start."),
+        ("18T09:00:00", 0, Kind::Action, None, "Ivo peels potatoes."),
+        ("18T10:00:00", 0, Kind::Action, None, "Tove unscrews the bilge pump."),
+        ("18T11:00:00", 0, Kind::Caption, None, "A heron stands on the jetty."),
+        ("18T12:00:00", 0, Kind::State, None, "The bilge pump works again."),
+    ];
+    for question in ["Give me the whole bilge pump story.", "Tell me the whole story of the bilge pump."] {
+        let told = home(rows).ask(question).answer.unwrap_or_default();
+        assert!(told.contains("does not start") && told.contains("works again"), "{question}: {told}");
+        assert!(!told.contains("potatoes") && !told.contains("heron"), "{question}: {told}");
+    }
+}
+
+#[test]
 fn of_two_things_the_one_that_is_left_is_meant_where_a_deed_is_denied() {
     let rows: &[Row] = &[
         ("18T10:00:00", 0, Kind::Caption, None, "The red sledge stands in the barn."),
@@ -68,13 +84,8 @@ fn of_two_things_the_one_that_is_left_is_meant_where_a_deed_is_denied() {
 
 #[test]
 fn what_was_given_to_somebody_is_with_them() {
-    let rows: &[Row] = &[(
-        "18T10:00:00",
-        0,
-        Kind::Action,
-        None,
-        "Tove lifts the long ladder off its hooks and gives it to Ivo.",
-    )];
+    let rows: &[Row] =
+        &[("18T10:00:00", 0, Kind::Action, None, "Tove lifts the long ladder off its hooks and gives it to Ivo.")];
     assert_eq!(home(rows).misses(&[("Where is the long ladder now?", "With Ivo")]), NONE);
 }
 

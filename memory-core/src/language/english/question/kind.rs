@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{AnswerKind, ParsedQuestion, is_request_verb};
 use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
-use crate::language::english::lexicon::{self, PartOfSpeech};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 
@@ -29,6 +29,37 @@ fn asked_report(asked: &ParsedQuestion) -> Option<Range<usize>> {
     })?;
     let end = wanted.of.as_ref().map_or(wanted.range.end, |of| of.range.start);
     Some(wanted.range.start..end)
+}
+
+/// Puts what a report is to be about in the place of the report: the boiler in "the whole boiler story", and the paw in
+/// "the whole story of the paw".
+fn report_on_topic(asked: &mut ParsedQuestion) {
+    let Some(report) = asked.report.clone() else { return };
+    let clause = &mut asked.clause;
+    let mut nouns = clause.objects.iter_mut().chain(&mut clause.subject);
+    let Some(wanted) = nouns.find(|noun| noun.range.start == report.start) else { return };
+    let is_time = |head: &str| lexicon::category(head, PartOfSpeech::Noun) == Some(Category::Time);
+    if let Some(of) = wanted.of.take() {
+        *wanted = *of;
+        return;
+    }
+    let is_length = |word: &String| is_one_of(word, REPORT_LENGTHS);
+    let mut topic: Vec<String> = wanted.modifiers.iter().filter(|word| !is_length(word)).cloned().collect();
+    let head =
+        topic.last().is_some_and(|head| lexicon::parts_of_speech(head).can_be(PartOfSpeech::Noun) && !is_time(head));
+    let story = asked.words.iter().rfind(|word| word.range.end == wanted.range.end).map(|word| word.range.clone());
+    if let (true, Some(story)) = (head, story) {
+        let head = topic.pop().unwrap_or_default();
+        *wanted = NounPhrase {
+            range: wanted.range.start..story.start.saturating_sub(1),
+            head,
+            modifiers: topic,
+            kind: NounKind::Common,
+            plural: false,
+            ..wanted.clone()
+        };
+        asked.report = Some(story);
+    }
 }
 
 /// Returns whether the asking clause ascribes a quality: "what is new about it?", not "what is that new thing?".
@@ -94,6 +125,7 @@ impl QuestionWords {
 pub(super) fn answer_kind(asked: &mut ParsedQuestion) -> AnswerKind {
     let words = QuestionWords::of(asked);
     asked.report = asked_report(asked);
+    report_on_topic(asked);
     if asks_summary(asked, &words) {
         return AnswerKind::Summary;
     }
