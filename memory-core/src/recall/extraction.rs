@@ -38,7 +38,7 @@ const MAX_PROPOSED: usize = 2;
 const MAX_COMPARED: usize = 3;
 /// One in how many of the events that were read is at least prose, where options are weighed with what the reader answers.
 /// A film has that between its labels; a log of short actions does not.
-const MIN_PROSE_SHARE: usize = 8;
+const MIN_PROSE_SHARE: usize = 3;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
