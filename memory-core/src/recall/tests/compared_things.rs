@@ -60,7 +60,7 @@ fn the_condition_of_a_thing_is_the_one_that_was_told_last() {
 fn a_story_is_of_what_it_is_named_after() {
     let rows: &[Row] = &[
         ("18T08:00:00", 0, Kind::State, None, "The bilge pump does not start."),
-        ("18T09:00:00", 0, Kind::Action, None, "Ivo peels potatoes."),
+        ("18T09:00:00", 0, Kind::Action, None, "Ivo sweeps the deck."),
         ("18T10:00:00", 0, Kind::Action, None, "Tove unscrews the bilge pump."),
         ("18T11:00:00", 0, Kind::Caption, None, "A heron stands on the jetty."),
         ("18T12:00:00", 0, Kind::State, None, "The bilge pump works again."),
@@ -68,7 +68,7 @@ fn a_story_is_of_what_it_is_named_after() {
     for question in ["Give me the whole bilge pump story.", "Tell me the whole story of the bilge pump."] {
         let told = home(rows).ask(question).answer.unwrap_or_default();
         assert!(told.contains("does not start") && told.contains("works again"), "{question}: {told}");
-        assert!(!told.contains("potatoes") && !told.contains("heron"), "{question}: {told}");
+        assert!(!told.contains("deck") && !told.contains("heron"), "{question}: {told}");
     }
 }
 
