@@ -181,10 +181,10 @@ fn best_spans(logits: ArrayView2<'_, f32>) -> Vec<(usize, usize, f32)> {
     let [begins, ends] = [0, 1].map(|column| softmax(logits.index_axis(Axis(1), column)));
     let best_within = |tokens: Range<usize>| {
         let mut best = (tokens.start, tokens.start, 0.0);
-        for first in tokens.clone() {
-            for last in first..tokens.end.min(first + MAX_ANSWER_TOKENS) {
-                if begins[first] * ends[last] > best.2 {
-                    best = (first, last, begins[first] * ends[last]);
+        for (first, begin) in begins.iter().enumerate().take(tokens.end).skip(tokens.start) {
+            for (last, end) in ends.iter().enumerate().take(tokens.end).skip(first).take(MAX_ANSWER_TOKENS) {
+                if begin * end > best.2 {
+                    best = (first, last, begin * end);
                 }
             }
         }
