@@ -70,64 +70,53 @@ const ANSWERABLE_VALUES: usize = 17;
 
 /// What the trees for a candidate look at, in the order in which they were fitted: `CANDIDATE` in `tests/calibrate`.
 fn candidate_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; CANDIDATE_VALUES] {
-    let is = |condition: bool| f32::from(u8::from(condition));
-    let (signals, layer) = (&candidate.signals, candidate.layer);
-    let own = [
-        signals.coverage,
-        signals.cosine,
-        signals.margin,
-        signals.fits,
-        signals.thing,
-        signals.known,
-        support.read,
-        support.read_odds,
-        support.extracted,
-        support.undisputed,
-        support.answerable,
-        is(support.prose),
-        is(candidate.computed),
-        is(layer == Layer::Facts),
-        is(layer == Layer::Gists),
-        is(layer == Layer::CrossModal),
-        is(layer == Layer::Read),
-        is(question.tense == Tense::Present),
-        is(question.tense == Tense::Future),
+    let layer = candidate.layer;
+    let read = [support.read, support.read_odds, support.extracted, support.undisputed, support.answerable];
+    let manner = [
+        support.prose,
+        candidate.computed,
+        layer == Layer::Facts,
+        layer == Layer::Gists,
+        layer == Layer::CrossModal,
+        layer == Layer::Read,
+        question.tense == Tense::Present,
+        question.tense == Tense::Future,
     ];
-    let mut values = [0.0; CANDIDATE_VALUES];
-    values[..own.len()].copy_from_slice(&own);
-    for (value, kind) in values[own.len()..].iter_mut().zip(KINDS) {
-        *value = is(question.ask() == kind);
-    }
-    values
+    let kinds = KINDS.map(|kind| is(question.ask() == kind));
+    joined(&[&signal_values(&candidate.signals), &read, &manner.map(is), &kinds])
 }
 
 /// What the trees for whether the memory answers look at, in the order in which they were fitted: `ANSWERABLE` in
 /// `tests/calibrate`.
 fn answerable_values(question: &Question<'_>, candidate: &Candidate, support: ReadSupport) -> [f32; ANSWERABLE_VALUES] {
-    let (signals, asked) = (&candidate.signals, question.ask());
-    let tells = signals.fits > 0.0;
-    let is = |condition: bool| f32::from(u8::from(condition));
+    let asked = question.ask();
+    let tells = candidate.signals.fits > 0.0;
+    // A candidate that does not tell what was asked for is no answer, however likely its event is the right one.
+    let confidence = if tells { confidence_with_reader(question, candidate, support) } else { 0.0 };
     let counted = matches!(asked, AnswerKind::Times | AnswerKind::Count | AnswerKind::Length | AnswerKind::Change);
-    [
-        // A candidate that does not tell what was asked for is no answer, however likely its event is the right one.
-        if tells { confidence_with_reader(question, candidate, support) } else { 0.0 },
-        is(candidate.layer == Layer::Read),
-        is(tells),
-        signals.coverage,
-        signals.cosine,
-        signals.margin,
-        signals.fits,
-        signals.thing,
-        signals.known,
-        support.read,
-        support.extracted,
-        support.undisputed,
-        support.answerable,
-        is(support.prose),
-        is(asked == AnswerKind::Time),
-        is(counted),
-        is(asked == AnswerKind::Truth),
-    ]
+    let kinds = [support.prose, asked == AnswerKind::Time, counted, asked == AnswerKind::Truth];
+    joined(&[
+        &[confidence, is(candidate.layer == Layer::Read), is(tells)],
+        &signal_values(&candidate.signals),
+        &[support.read, support.extracted, support.undisputed, support.answerable],
+        &kinds.map(is),
+    ])
+}
+
+fn is(condition: bool) -> f32 {
+    f32::from(u8::from(condition))
+}
+
+fn signal_values(signals: &Signals) -> [f32; 6] {
+    let Signals { coverage, cosine, margin, fits, thing, known } = *signals;
+    [coverage, cosine, margin, fits, thing, known]
+}
+
+/// Returns all values in a row. What `N` leaves over is 0; the parts have no more than `N`.
+fn joined<const N: usize>(parts: &[&[f32]]) -> [f32; N] {
+    let mut values = [0.0; N];
+    values.iter_mut().zip(parts.iter().copied().flatten()).for_each(|(value, part)| *value = *part);
+    values
 }
 
 /// Weights of the log-odds that an event which was read answers the question, against that none does: a conditional

@@ -4,7 +4,7 @@
 use super::answerers::places::capitalised;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::pool::{EventPool, RetrievedEvent};
-use super::quantities::{Quantity, quantities};
+use super::quantities::{Quantity, base_units, quantities};
 use super::stopwatch::Stopwatch;
 use super::{Weighed, embed_question, fusion, gather, parse, weigh};
 use crate::language::english::question::{Measure, Measuring, measuring_questions};
@@ -23,8 +23,13 @@ struct Measured {
     evidence: Vec<RetrievedEvent>,
 }
 
-/// Answers a comparison by the values of the things that are compared.
-pub(super) fn answer(pool: &EventPool<'_>, stopwatch: &Stopwatch<'_>) -> Result<Option<Candidate>, QueryError> {
+/// Answers a comparison by the values of the things that are compared. `candidates` are what answers the question as a
+/// whole.
+pub(super) fn answer(
+    pool: &EventPool<'_>,
+    candidates: &[Candidate],
+    stopwatch: &Stopwatch<'_>,
+) -> Result<Option<Candidate>, QueryError> {
     let question = pool.question;
     if question.query.ablation.without_details {
         return Ok(None);
@@ -33,6 +38,15 @@ pub(super) fn answer(pool: &EventPool<'_>, stopwatch: &Stopwatch<'_>) -> Result<
     // Two times are compared by what happened at each.
     let is_time = |name: &str| whole_times_told(name, &question.now, question.tense).is_some();
     if measuring.things.iter().any(|thing| is_time(&thing.name)) {
+        return Ok(None);
+    }
+    // The order of the events themselves answers which of two came first.
+    let names_thing = |candidate: &&Candidate| {
+        let text = candidate.text.to_lowercase();
+        measuring.things.iter().any(|thing| text.contains(&thing.name.to_lowercase()))
+    };
+    let ordered = candidates.iter().filter(|candidate| candidate.computed).any(|candidate| names_thing(&candidate));
+    if ordered && measuring.measure == Measure::Moment && question.tense == Tense::Past {
         return Ok(None);
     }
     let mut measured = Vec::new();
@@ -93,22 +107,6 @@ fn number_of(candidate: &Candidate) -> Option<f64> {
     };
     let Quantity { value, unit, .. } = told.into_iter().next()?;
     Some(value * base_units(&unit))
-}
-
-/// Returns how many base units a unit has: seconds, grams, metres, litres.
-fn base_units(unit: &str) -> f64 {
-    match unit {
-        "minute" | "min" => 60.0,
-        "hour" | "h" => 3_600.0,
-        "day" => 86_400.0,
-        "week" => 604_800.0,
-        "month" => 2_629_800.0,
-        "year" => 31_557_600.0,
-        "kg" | "km" | "kilometre" | "kilometer" => 1_000.0,
-        "ml" => 0.001,
-        "cm" | "centimetre" | "centimeter" | "cent" => 0.01,
-        _ => 1.0,
-    }
 }
 
 /// Compares the values.

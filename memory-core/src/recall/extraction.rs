@@ -20,7 +20,7 @@ use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
-use crate::ports::{Extraction, Passage};
+use crate::ports::{AnswerExtractor, Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
 
@@ -36,9 +36,9 @@ const MIN_BUDGET: Duration = Duration::from_millis(1_000);
 const MAX_PROPOSED: usize = 2;
 /// Maximum number of the most probable events whose marked words a candidate is compared with, besides its own event.
 const MAX_COMPARED: usize = 3;
-/// One in how many of the events that were read is at least prose, where options are weighed with what the reader answers.
-/// A film has that between its labels; a log of short actions does not.
-const MIN_PROSE_SHARE: usize = 3;
+/// Maximum number of events that were read for each that is prose, where options are weighed with what the reader answers. A
+/// film has that much prose between its labels; a log of short actions does not.
+const MAX_READ_PER_PROSE: usize = 3;
 /// Words for the speaker of a sentence.
 const FIRST_PERSON: &[&str] = &["i", "me", "we", "us", "my", "i'll", "i'm", "i've", "i'd"];
 
@@ -115,23 +115,29 @@ pub(super) fn read_events(
     let mut texts = Vec::with_capacity(events.len());
     for found in &events {
         let event = &found.reading.event;
-        texts.push((with_speaker(event), text_before(pool, event)?));
+        // A correction is understood from what it corrects.
+        let corrected = pool.taken_back.iter().find(|pair| pair.later.id() == found.id());
+        let before = match corrected {
+            Some(pair) => with_speaker(&pair.earlier.reading.event),
+            None => text_before(pool, event)?,
+        };
+        texts.push((with_speaker(event), before));
     }
     let passages: Vec<Passage<'_>> = texts.iter().map(|(text, before)| Passage { text, before }).collect();
     if passages.is_empty() {
         return Ok(None);
     }
-    let extractions = match extractor.extract(pool.question.text, &passages) {
-        Ok(extractions) if extractions.len() == passages.len() => extractions,
-        Ok(extractions) => {
-            degraded.push(format!("answer extraction: {} extractions of {} texts", extractions.len(), passages.len()));
-            return Ok(None);
+    let Some(mut extractions) = extracted(extractor, pool.question.text, &passages, degraded) else { return Ok(None) };
+    if let Some(asked) = without_found_cue(pool.question, gathered) {
+        let at_cue: Vec<usize> = (0..events.len()).filter(|at| events[*at].placed > 0.0).collect();
+        let passages: Vec<Passage<'_>> = at_cue.iter().map(|at| passages[*at]).collect();
+        let again = extracted(extractor, &asked, &passages, degraded).unwrap_or_default();
+        for (at, again) in at_cue.into_iter().zip(again) {
+            if again.relevance > extractions[at].relevance {
+                extractions[at] = again;
+            }
         }
-        Err(error) => {
-            degraded.push(format!("answer extraction: {}", error.message));
-            return Ok(None);
-        }
-    };
+    }
     let starts = events.iter().map(|found| found.span().start);
     let times: Vec<(Timestamp, f32)> = starts.zip(extractions.iter().map(|one| one.relevance)).collect();
     let ranked = events.iter().zip(&extractions).zip(0_u16..);
@@ -148,6 +154,31 @@ pub(super) fn read_events(
     // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
     let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
     Ok(Some(ReadEvents { read: read.collect() }))
+}
+
+/// Returns what the reader finds in the passages. `None` if it fails.
+fn extracted(
+    extractor: &dyn AnswerExtractor,
+    question: &str,
+    passages: &[Passage<'_>],
+    degraded: &mut Vec<String>,
+) -> Option<Vec<Extraction>> {
+    match extractor.extract(question, passages) {
+        Ok(extractions) if extractions.len() == passages.len() => return Some(extractions),
+        Ok(extractions) => {
+            degraded.push(format!("answer extraction: {} extractions of {} texts", extractions.len(), passages.len()));
+        }
+        Err(error) => degraded.push(format!("answer extraction: {}", error.message)),
+    }
+    None
+}
+
+/// Returns the question without the event that places it in time, if that event was found: of those at its time, no text
+/// has to tell of it.
+fn without_found_cue(question: &Question<'_>, gathered: &RetrievedEvents) -> Option<String> {
+    gathered.cue.as_ref().filter(|_| gathered.placed)?;
+    let main = question.part(&question.asked.main).trim_matches(|c: char| !c.is_alphanumeric());
+    (!main.is_empty()).then(|| format!("{main}?"))
 }
 
 /// Returns the most relevant events, then the first events of the candidates.
@@ -249,10 +280,10 @@ impl ReadEvents {
         answers.collect()
     }
 
-    /// Returns whether enough of the events are told in sentences ([`MIN_PROSE_SHARE`]). Of others the reader knows little.
+    /// Returns whether enough of the events are told in sentences ([`MAX_READ_PER_PROSE`]). Of others the reader knows little.
     pub fn has_prose(&self) -> bool {
         let prose = self.read.iter().filter(|read| is_prose(&read.found.reading.event)).count();
-        MIN_PROSE_SHARE * prose >= self.read.len().max(1)
+        MAX_READ_PER_PROSE * prose >= self.read.len().max(1)
     }
 
     /// Probability that any of the events answers the question.

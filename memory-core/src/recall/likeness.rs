@@ -48,7 +48,8 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         }
     }
     told_words.extend(told.of.iter().flat_map(|of| of.lemmas()).map(str::to_owned));
-    let purpose = reading.clauses().find_map(|clause| attached(told, clause));
+    let tells_apart = !asked.modifiers.is_empty() || asked.of.is_some();
+    let purpose = if tells_apart { reading.clauses().find_map(|clause| attached(told, clause)) } else { None };
     told_words.extend(purpose.into_iter().flat_map(NounPhrase::lemmas).map(str::to_owned));
     let mut value = head;
     // "Grandpa" and his name are one owner.

@@ -117,7 +117,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
     let pool = pool;
     stopwatch.elapsed_within_budget()?;
     let Weighed { mut candidates, read, intent } = weigh(&pool, &mut gathered, &mut degraded, &mut trace)?;
-    if let Some(measured) = decomposition::answer(&pool, &stopwatch)? {
+    if let Some(measured) = decomposition::answer(&pool, &candidates, &stopwatch)? {
         let mut measured = [measured];
         calibrate(&question, &mut measured, &gathered, read.as_ref(), &mut trace);
         candidates.extend(measured);

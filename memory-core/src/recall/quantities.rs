@@ -137,6 +137,22 @@ fn continue_number(first: Option<f64>, second: Option<f64>) -> bool {
     first.zip(second).is_some_and(|(first, second)| (combine_numbers(first, second) - second).abs() > 0.0)
 }
 
+/// Returns how many base units a unit has: seconds, grams, metres, litres.
+pub(super) fn base_units(unit: &str) -> f64 {
+    match unit {
+        "minute" | "min" => 60.0,
+        "hour" | "h" => 3_600.0,
+        "day" => 86_400.0,
+        "week" => 604_800.0,
+        "month" => 2_629_800.0,
+        "year" => 31_557_600.0,
+        "kg" | "km" | "kilometre" | "kilometer" => 1_000.0,
+        "ml" => 0.001,
+        "cm" | "centimetre" | "centimeter" | "cent" => 0.01,
+        _ => 1.0,
+    }
+}
+
 /// Returns the canonical name of a unit.
 fn canonical_unit(unit: &str) -> String {
     match unit {

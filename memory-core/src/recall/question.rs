@@ -6,8 +6,12 @@ use jiff::Zoned;
 
 use super::content::Content;
 use super::intent;
+use super::reading::is_person;
 use crate::index::{Holding, Search};
-use crate::language::english::closed::{ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS};
+use crate::language::english::closed::{
+    ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS, is_one_of,
+};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Cue, ParsedQuestion, is_request_verb, parse_question};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
@@ -90,10 +94,8 @@ impl<'a> Question<'a> {
         if let Some(verb) = &asked.clause.verb {
             content.join_particle(verb);
         }
-        let cue = asked
-            .cue
-            .as_ref()
-            .map(|cue| Content::from_ranges(&asked.words, std::slice::from_ref(&cue.range), 1.0, search));
+        let cue = Some(cue_ranges(&asked)).filter(|ranges| !ranges.is_empty());
+        let cue = cue.map(|ranges| Content::from_ranges(&asked.words, &ranges, 1.0, search));
         let cue = cue.filter(|cue| !cue.is_empty());
         let mut named = noun_phrases_of(&asked);
         // "You" is the robot itself. Its entity name stands for it.
@@ -121,6 +123,7 @@ impl<'a> Question<'a> {
                 content.remove_words(CHANGE_WORDS);
                 content.discount_unknown_deeds();
             }
+            AnswerKind::Way => content.remove_words(&["step"]),
             AnswerKind::Action if asked.habitual => content.remove_words(RECURRING_TIMES),
             AnswerKind::Action if spends_time(&asked) => content.remove_words(&["spend"]),
             // "What is the date of …?": the date is the answer, not the subject.
@@ -252,6 +255,22 @@ fn requested_report(text: &str) -> Option<&str> {
 /// Returns whether a question asks how somebody spent a time: "how did she spend her Monday?".
 pub(super) fn spends_time(asked: &ParsedQuestion) -> bool {
     asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "spend")
+}
+
+/// Returns the cue of a question with what its pronouns mean: in "where were the chains before they were moved?", the
+/// chains.
+fn cue_ranges(asked: &ParsedQuestion) -> Vec<Range<usize>> {
+    let Some(cue) = &asked.cue else { return Vec::new() };
+    let inside = |word: &&Word| cue.range.start <= word.range.start && word.range.end <= cue.range.end;
+    let says = |pronouns: &[&str]| asked.words.iter().filter(inside).any(|word| is_one_of(&word.text, pronouns));
+    let nouns = || asked.clause.objects.iter().chain(&asked.clause.subject).filter(|noun| !noun.is_pronoun());
+    // In "when it rained", it is nothing.
+    let verbs = || asked.words.iter().filter(inside).filter(|word| word.tag == Tag::Verb);
+    let weather = verbs().any(|word| lexicon::category(&word.lemma, PartOfSpeech::Verb) == Some(Category::WeatherVerb));
+    let thing = says(&["they", "them"]) || says(&["it"]) && !weather;
+    let thing = thing.then(|| nouns().find(|noun| !is_person(noun))).flatten();
+    let person = says(&["he", "she", "him"]).then(|| nouns().find(|noun| is_person(noun))).flatten();
+    std::iter::once(cue.range.clone()).chain(thing.or(person).map(|noun| noun.range.clone())).collect()
 }
 
 /// Returns the tense of the question: that of its first auxiliary if it is past, whatever the question quotes after it.

@@ -322,6 +322,8 @@ fn is_ordinal(word: &str) -> bool {
 /// Returns whether a noun phrase names a person or an acting animal.
 pub(super) fn is_person(noun: &NounPhrase) -> bool {
     match noun.kind {
+        // "Shelf B3".
+        NounKind::Name if noun.head.contains(|c: char| c.is_ascii_digit()) => false,
         // Many names are also common words: Rose, Pia, Iris, Grace, Dawn, John, Bill.
         NounKind::Name => lexicon::category(&noun.head, PartOfSpeech::Noun).is_none_or(|category| {
             matches!(category, Category::Person | Category::Animal)

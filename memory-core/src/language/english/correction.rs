@@ -274,7 +274,11 @@ fn negated_clauses(sentence: &Sentence, words: &[&Word]) -> Vec<Denial> {
         }
         let behind: Vec<&&Word> = words
             .iter()
-            .filter(|word| word.range.start >= verb.range.end && is_within(&word.range, &clause.range))
+            // A time may stand at the end of a clause and outside of it.
+            .filter(|word| {
+                let time = word.tag == Tag::Time && is_within(&word.range, &sentence.range);
+                word.range.start >= verb.range.end && (time || is_within(&word.range, &clause.range))
+            })
             // What stands behind a comma or "but" holds, or is said beside.
             .take_while(|word| word.tag != Tag::Mark && !word.has_text("but"))
             .filter(|word| word.is_nominal() || word.tag == Tag::Time)

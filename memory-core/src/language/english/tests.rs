@@ -377,11 +377,15 @@ fn what_stands_behind_a_noun_and_cannot_be_a_verb_is_a_noun() {
         ("The field glasses on the upper shelf.", "glasses"),
         ("What about the hair dryer, what state is that in?", "dryer"),
         ("Tell me where Ilse's drops are.", "drops"),
+        ("She owns a steel pocket watch.", "watch"),
+        ("He opens the tin; in it lie a photo of a boy and a steel pocket watch.", "watch"),
     ] {
         assert_eq!(tag(text, word), Some(Tag::Noun), "{text}");
     }
     assert_eq!(tag("The messenger hands over the letter.", "hands"), Some(Tag::Verb));
     assert_eq!(tag("The dog barks at the gate.", "barks"), Some(Tag::Verb));
+    assert_eq!(tag("A boy and a girl play outside.", "play"), Some(Tag::Verb));
+    assert_eq!(tag("We saw a dog jump.", "jump"), Some(Tag::Verb));
     assert_eq!(tag("The downstairs window is open.", "downstairs"), Some(Tag::Adjective));
 }
 

@@ -53,11 +53,19 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
                 rest.next();
             }
             push_word(text, start..end, &mut found);
-        } else {
+        } else if !is_mark_of_title(text, start, found.last()) {
             push(text, start..end, text[start..end].into(), TokenKind::Mark, &mut found);
         }
     }
     found
+}
+
+/// Returns whether a full stop belongs to the title before a name: "Dr. Falk".
+fn is_mark_of_title(text: &str, at: usize, before: Option<&Token>) -> bool {
+    const TITLES: &[&str] = &["mr", "mrs", "ms", "dr", "prof"];
+    let title = before.is_some_and(|word| word.range.end == at && word.capital && TITLES.contains(&word.text.as_str()));
+    let named = || text[at..].strip_prefix(". ").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    title && named()
 }
 
 /// Returns whether a mark within letters or digits belongs to the token: "don't", "well-known", "38.4", "18:40".
@@ -130,6 +138,13 @@ mod tests {
             ["do", "not", "move", "ben", "'s", "cup", ",", "i", "will", "come", "."]
         );
         assert_eq!(read("It can't; they won't."), ["it", "can", "not", ";", "they", "will", "not", "."]);
+    }
+
+    #[test]
+    fn a_title_before_a_name_ends_no_sentence() {
+        assert_eq!(read("Dr. Falk came."), ["dr", "falk", "came", "."]);
+        assert_eq!(read("I saw the Dr. He left."), ["i", "saw", "the", "dr", "he", "left", "."]);
+        assert_eq!(read("Ask the dr. now."), ["ask", "the", "dr", ".", "now", "."]);
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Answers which of two things something was not done to: "which bike did she not ride?", where two are known and she rode
 //! one of them.
 
+use crate::ReadError;
 use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::arguments;
-use crate::{Kind, ReadError};
 
 /// Maximum number of events of the class that are read.
 const MAX_CLASS_EVENTS: usize = 200;
@@ -53,15 +53,11 @@ pub(in crate::recall) fn answer(
     }
     let [one, other] = members.as_slice() else { return Ok(None) };
     // What was done, and to which of the two.
-    let Some(deed) = found.iter().find(|found| {
-        found.coverage.of_content >= MIN_DEED_COVERAGE
-            && !found.reading.only_asks()
-            && (found.reading.event.kind != Kind::Text || found.reading.times.is_empty())
-    }) else {
-        return Ok(None);
-    };
-    let clauses = relevant_clauses(question, &deed.reading);
-    let mut named = clauses.into_iter().flat_map(arguments).filter(|noun| noun.head == class.head);
+    let tells = |found: &&RetrievedEvent| found.coverage.of_content >= MIN_DEED_COVERAGE && !found.reading.only_asks();
+    let Some(deed) = found.iter().find(tells) else { return Ok(None) };
+    let happened = |clause: &&Clause| clause.verb.as_ref().is_some_and(|verb| !verb.negated && verb.modal.is_none());
+    let clauses = relevant_clauses(question, &deed.reading).into_iter().filter(happened);
+    let mut named = clauses.flat_map(arguments).filter(|noun| noun.head == class.head);
     let Some(done) = named.find(|noun| !noun.modifiers.is_empty()) else { return Ok(None) };
     let rest = match (is_same(&one.qualities, &done.modifiers), is_same(&other.qualities, &done.modifiers)) {
         (true, false) => other,

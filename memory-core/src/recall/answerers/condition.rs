@@ -1,12 +1,13 @@
 //! Answers what condition a thing is in: "how is the pump now?", "what state is the roof in?", by the newest event that
 //! tells one.
 
-use crate::ReadError;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::Tense;
+use crate::recall::answerers::keep_if_any;
+use crate::recall::answerers::places::reference_certainty;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::repairs::is_repair;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
@@ -14,6 +15,7 @@ use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
+use crate::{Kind, ReadError};
 
 /// Minimum similarity of an event to the thing in question.
 const MIN_THING_SIMILARITY: f32 = 0.7;
@@ -28,16 +30,17 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let Some(thing) = asked_thing(question) else { return Ok(None) };
     let bound = question.bound();
     // Whoever talks of a thing again leaves out what tells it apart.
-    let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
     let mut all = merge(
         pool.events_about(thing, bound, true, MAX_THING_EVENTS, &question.content)?,
-        pool.events_mentioning(&head, bound, true, MAX_THING_EVENTS, &question.content)?,
+        pool.events_mentioning(&thing.head_alone(), bound, true, MAX_THING_EVENTS, &question.content)?,
     );
     all.retain(|found| {
-        best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY
-            && !found.reading.only_asks()
-            && tells_condition(&found.reading)
+        best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY && !found.reading.only_asks()
     });
+    let mentions = all.clone();
+    all.retain(|found| tells_condition(&found.reading));
+    // An event that is about something else may mention the thing, and tell what that is like.
+    keep_if_any(&mut all, |found| is_condition_of(thing, found, &mentions));
     all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = all.first() else { return Ok(None) };
     let text = quotation(newest, question);
@@ -94,6 +97,21 @@ fn asked_thing<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
 
 fn is_time(noun: &NounPhrase) -> bool {
     lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(lexicon::Category::Time)
+}
+
+/// Returns whether a clause of an event is about the thing: what it is, does or does no more, or its repair.
+fn is_condition_of(thing: &NounPhrase, found: &RetrievedEvent, mentions: &[RetrievedEvent]) -> bool {
+    let reading = &found.reading;
+    let is = |noun: &NounPhrase| reference_certainty(thing, noun, found, mentions) >= MIN_THING_SIMILARITY;
+    if reading.event.kind == Kind::State && reading.entity_phrase().is_some_and(|entity| is(&entity)) {
+        return true;
+    }
+    reading.clauses().any(|clause| {
+        let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+        let mut placed = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
+        subject.is_some_and(|subject| is(&subject))
+            || is_repair(clause) && (clause.objects.iter().any(is) || placed.any(is))
+    })
 }
 
 /// Returns whether an event tells what something is like now: a state, a repair, or that it does something again.

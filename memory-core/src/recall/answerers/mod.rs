@@ -35,6 +35,7 @@ pub(super) mod replies;
 pub(super) mod rescues;
 pub(super) mod roles;
 pub(super) mod same_place;
+mod session_steps;
 pub(super) mod signal_faults;
 pub(super) mod state_durations;
 pub(super) mod state_starts;
@@ -203,6 +204,7 @@ fn propose_known(
         *intent = own;
         candidates.push(candidate);
     }
+    candidates.extend(session_steps::answer(pool, found, !candidates.is_empty())?);
     candidates.extend(facts::answer(pool, degraded)?);
     candidates.extend(kinship::answer(pool)?);
     candidates.extend(told_relations::answer(pool)?);

@@ -1,8 +1,10 @@
 //! Answers where something is, was, or was before: the latest place that an event reports.
 
+mod choice;
+
+use self::choice::choose_report;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::{Occurrence, Order};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
@@ -73,10 +75,9 @@ pub(in crate::recall) fn answer(
     let listed = pool.events_about(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
     let mentioned = pool.events_mentioning(&thing, None, true, MAX_THING_EVENTS, &question.content)?;
     // Whoever talks of a thing again leaves out what tells it apart.
-    let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
-    let by_head = match thing.kind {
-        NounKind::Common => pool.events_mentioning(&head, None, true, MAX_THING_EVENTS, &question.content)?,
-        _ => Vec::new(),
+    let by_head = match thing.kind == NounKind::Common && thing.is_specific() {
+        true => pool.events_mentioning(&thing.head_alone(), None, true, MAX_THING_EVENTS, &question.content)?,
+        false => Vec::new(),
     };
     let all = merge(merge(merge(pooled.to_vec(), listed), mentioned), by_head);
     let search = PlaceSearch {
@@ -300,7 +301,7 @@ pub(super) fn reference_certainty(
     if !vague || value < MIN_THING_SIMILARITY || told.determiner.as_deref() != Some("the") {
         return value;
     }
-    let head = NounPhrase { modifiers: Vec::new(), owner: None, of: None, ..thing.clone() };
+    let head = thing.head_alone();
     let before = called.iter().filter(|other| other.span().start < found.span().start);
     let precise = before.filter_map(|other| {
         let nouns = other.reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
@@ -455,105 +456,6 @@ fn names_itself(thing: &NounPhrase, place: &ThingPlace) -> bool {
     words.last().is_some_and(|last| word_similarity(&thing.head, last) >= 0.95)
 }
 
-/// Returns whether a question asks for somebody's origin: "where are you from?", "where does he come from?".
-fn asks_origin(question: &Question<'_>) -> bool {
-    let clause = &question.asked.clause;
-    let left = clause.complements.iter().any(|(word, _)| word == "from");
-    left && clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "come"))
-}
-
-/// Returns whether a report states an origin: "I am from the coast", and not "she comes from the kitchen".
-fn states_origin(stay: &PlaceReport) -> bool {
-    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
-    clause
-        .and_then(|clause| clause.verb.as_ref())
-        .is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
-}
-
-fn choose_report<'a>(
-    question: &Question<'_>,
-    stays: &'a [PlaceReport],
-    mere: bool,
-    cue: Option<&RetrievedEvent>,
-) -> Option<&'a PlaceReport> {
-    let arrivals: Vec<&PlaceReport> = stays.iter().filter(|stay| stay.place.placement == Placement::At).collect();
-    if question.asked.habitual {
-        return most_common(&arrivals);
-    }
-    // "Where does she come from?"
-    if asks_origin(question) {
-        return stays.iter().rev().find(|stay| stay.place.placement == Placement::From && states_origin(stay));
-    }
-    // "Where did she find it?": where it was until then, if that is told.
-    let finds =
-        question.asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "find" | "discover"));
-    if finds && question.tense == Tense::Past {
-        let says = |stay: &&PlaceReport| {
-            stay.place.placement == Placement::At && deed_similarity("find", &stay.place, &stay.found.reading) >= 0.9
-        };
-        let from = stays.iter().rev().find(|stay| stay.place.placement == Placement::From);
-        if let Some(left) = from.filter(|_| !stays.iter().any(|stay| says(&stay))) {
-            return Some(left);
-        }
-    }
-    if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
-        let span = cue.span();
-        return match relation.order {
-            Order::During => arrivals.iter().rev().find(|stay| stay.at <= span.end).copied(),
-            Order::Before => {
-                let here =
-                    stays.iter().find(|stay| stay.found.id() == cue.id() && stay.place.placement == Placement::From);
-                here.or_else(|| {
-                    arrivals.iter().rev().find(|stay| stay.at < span.start && stay.found.id() != cue.id()).copied()
-                })
-            }
-            Order::After => arrivals.iter().find(|stay| stay.at >= span.start).copied(),
-        };
-    }
-    let bound = if question.has_time_bound() { question.bound() } else { question.hard };
-    if let Some(bound) = bound {
-        // "Ten minutes ago" is a moment, however precisely people tell it.
-        let length = bound.end.since(bound.start);
-        let at = if length <= MAX_MOMENT { bound.start.saturating_add(length / 2) } else { bound.end };
-        let until = arrivals
-            .iter()
-            .rev()
-            .find(|stay| stay.at <= at)
-            .copied()
-            .or_else(|| arrivals.iter().rev().find(|stay| stay.at <= bound.end).copied());
-        return match question.asked.occurrence {
-            Some(Occurrence::First) => arrivals.iter().find(|stay| stay.at >= bound.start).copied().or(until),
-            _ => until.or_else(|| {
-                stays.iter().find(|stay| stay.at >= bound.start && stay.place.placement == Placement::From)
-            }),
-        };
-    }
-    match question.asked.occurrence {
-        Some(Occurrence::First) => arrivals.first().copied(),
-        Some(Occurrence::Previous) => {
-            let last = arrivals.last()?;
-            let other = arrivals.iter().rev().find(|stay| !same_place(&stay.place.text, &last.place.text)).copied();
-            // "She takes it from the desk": that is where it was.
-            let left = |stay: &&&PlaceReport| stay.place.placement == Placement::From && stay.at <= last.at;
-            match stays.iter().rev().collect::<Vec<_>>().iter().find(left) {
-                Some(left) if other.is_none_or(|other| other.at < left.at) => Some(*left),
-                _ => other,
-            }
-        }
-        // "Where was it?", asked of what was taken out of somewhere: there.
-        _ if mere
-            && question.tense == Tense::Past
-            && question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && !verb.perfect)
-            && stays.last().is_some_and(|stay| stay.place.placement == Placement::From) =>
-        {
-            stays.last()
-        }
-        // A thing is at its latest place. A deed is done at the place that is reported most clearly.
-        _ if mere || question.tense != Tense::Past => arrivals.last().copied(),
-        _ => arrivals.iter().copied().max_by(|a, b| a.found.score.total_cmp(&b.found.score).then(a.at.cmp(&b.at))),
-    }
-}
-
 pub(super) fn same_place(a: &str, b: &str) -> bool {
     let plain = |text: &str| {
         let words = text.to_lowercase();
@@ -564,12 +466,6 @@ pub(super) fn same_place(a: &str, b: &str) -> bool {
             .collect::<Vec<_>>()
     };
     plain(a) == plain(b)
-}
-
-fn most_common<'a>(stays: &[&'a PlaceReport]) -> Option<&'a PlaceReport> {
-    let count =
-        |stay: &&&PlaceReport| stays.iter().filter(|other| same_place(&stay.place.text, &other.place.text)).count();
-    stays.iter().max_by_key(|stay| (count(stay), stay.at)).copied()
 }
 
 pub(in crate::recall) fn capitalised(text: &str) -> String {

@@ -7,7 +7,7 @@ use crate::language::english::space::asks_robot_perception;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
-use crate::recall::pool::EventPool;
+use crate::recall::pool::{EventPool, merge};
 use crate::recall::question::{Question, spends_time};
 use crate::recall::reading::{is_person, name_phrase};
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
@@ -32,10 +32,17 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let whose = owner_of_time(question);
     let mut lines = match (question.named.iter().find(named).or(whose.as_ref()), bound) {
         (Some(thing), _) => {
-            let mut found = crate::recall::pool::merge(
+            let mut found = merge(
                 pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
                 pool.events_mentioning(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
             );
+            // Whom the question calls by a role: "Grandpa" is Arvid.
+            for name in
+                question.named.iter().filter(|name| is_person(thing) && name.range.is_empty() && is_person(name))
+            {
+                let own = pool.events_mentioning(name, bound, false, MAX_THING_EVENTS, &question.content)?;
+                found = merge(found, own);
+            }
             found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
             joined(found.iter().filter_map(|found| Line::of(&found.reading.event)))
         }

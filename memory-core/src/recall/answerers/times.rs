@@ -245,9 +245,12 @@ fn referred_time(found: &RetrievedEvent, question: &Question<'_>) -> Option<Time
     told.next().filter(|_| suited > 0.0).map(|time| time.span)
 }
 
-/// Returns whether a clock time is asked for.
+/// Returns whether a clock time is asked for, maybe beside a day: "which day is it, and at what time?".
 fn asks_clock_time(question: &Question<'_>) -> bool {
-    question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"))
+    let class = question.asked.class.as_ref();
+    let words = &question.asked.words;
+    class.is_some_and(|class| matches!(class.head.as_str(), "time" | "hour"))
+        || words.windows(2).any(|two| two[0].has_text("what") && two[1].has_text("time"))
 }
 
 /// Returns the events that match the question, in time order.

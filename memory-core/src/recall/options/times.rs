@@ -12,7 +12,7 @@ use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::clause_selection::lacks_asked_thing;
 use crate::recall::content::Content;
 use crate::recall::pool::{EventPool, RetrievedEvent};
-use crate::recall::quantities::quantities;
+use crate::recall::quantities::{base_units, quantities};
 use crate::recall::question::{Question, intersection};
 use crate::{ReadError, TimeSpan};
 
@@ -133,9 +133,7 @@ fn asked_rests(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option
         return Ok(None);
     }
     let least = quantities(question.text).into_iter().find_map(|quantity| match quantity.unit.as_str() {
-        "second" | "s" => Some(quantity.value),
-        "minute" | "min" => Some(quantity.value * 60.0),
-        "hour" | "h" => Some(quantity.value * 3_600.0),
+        unit @ ("second" | "s" | "minute" | "min" | "hour" | "h") => Some(quantity.value * base_units(unit)),
         _ => None,
     });
     let Some(least) = least else { return Ok(None) };

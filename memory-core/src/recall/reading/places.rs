@@ -166,7 +166,7 @@ impl ParsedEvent {
             return None;
         }
         let text = self.text(&range);
-        Some(if placement == Placement::From { without_first(text) } else { text.to_owned() })
+        Some(if placement == Placement::From { without_source(text) } else { text.to_owned() })
     }
 }
 
@@ -266,6 +266,8 @@ pub(in crate::recall) fn with_preposition(place: &str) -> String {
     }
 }
 
-fn without_first(text: &str) -> String {
-    text.split_once(' ').map_or(text, |(_, rest)| rest).to_owned()
+/// Returns a place without the words that say that something left it: "box 3" of "out of box 3".
+fn without_source(text: &str) -> String {
+    let rest = text.split_once(' ').map_or(text, |(_, rest)| rest);
+    ["of ", "from "].iter().find_map(|word| rest.strip_prefix(word)).unwrap_or(rest).to_owned()
 }

@@ -73,7 +73,7 @@ impl Reader for Kitchen {
     }
 }
 
-fn at(text: &str) -> Timestamp {
+pub(super) fn at(text: &str) -> Timestamp {
     Timestamp::parse(&format!("2026-11-{text}+01:00")).unwrap()
 }
 
@@ -91,7 +91,7 @@ impl Kitchen {
         }
     }
 
-    fn tell(
+    pub fn tell(
         &mut self,
         kind: Kind,
         begin: Timestamp,

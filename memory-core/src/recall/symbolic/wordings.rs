@@ -243,3 +243,26 @@ fn options_are_compared_with_the_step_that_answers() {
     };
     assert_eq!(crate::recall::answer(&query, &home).unwrap().choice, Some(1));
 }
+
+#[test]
+fn how_something_was_done_once_is_told_by_the_steps_of_that_session() {
+    let mut home = Kitchen::empty();
+    let attributes = [("session", "pump"), ("task", "clean the pump")];
+    for (begin, text) in [
+        ("18T10:00:00", "Tove loosens the four screws."),
+        ("18T10:05:00", "Tove lifts the lid off."),
+        ("18T10:10:00", "Tove rinses the filter under the tap."),
+    ] {
+        home.tell(crate::Kind::Action, super::tests::at(begin), Some("Tove"), text, &attributes);
+    }
+    for question in ["How did Tove clean the pump?", "How did Tove clean the pump, one step after the other?"] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert_eq!(
+            answer, "Tove loosens the four screws, then lifts the lid off, then rinses the filter under the tap.",
+            "{question}"
+        );
+    }
+    // Somebody else has not done it.
+    let answer = home.ask("How did Ivo clean the pump?").answer.unwrap_or_default();
+    assert!(!answer.contains("then lifts"), "{answer}");
+}

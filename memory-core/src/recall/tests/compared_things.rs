@@ -48,12 +48,15 @@ fn the_condition_of_a_thing_is_the_one_that_was_told_last() {
         ("18T12:10:00", 0, Kind::State, None, "The bilge pump works again."),
         ("18T13:00:00", 0, Kind::Caption, None, "Ivo walks past the bilge pump."),
     ];
-    let misses = home(rows).misses(&[
+    let cases = [
         ("What state is the bilge pump in?", "works again"),
         ("What about the bilge pump?", "works again"),
         ("How is the bilge pump now?", "works again"),
-    ]);
-    assert_eq!(misses, NONE);
+    ];
+    assert_eq!(home(rows).misses(&cases), NONE);
+    // What an event tells of something else is no condition of the thing that it mentions.
+    let other = ("18T14:00:00", 0, Kind::Caption, None, "Ivo pulls a broken oar out from behind the bilge pump.");
+    assert_eq!(home(&[rows, &[other]].concat()).misses(&cases[1..]), NONE);
 }
 
 #[test]
@@ -79,7 +82,12 @@ fn of_two_things_the_one_that_is_left_is_meant_where_a_deed_is_denied() {
         ("18T10:10:00", 0, Kind::Caption, None, "The green sledge stands beside the barn."),
         ("18T11:00:00", 0, Kind::Text, Some("Tove"), "I lent Ivo the green sledge."),
     ];
-    assert_eq!(home(rows).misses(&[("Which sledge did Tove not lend to Ivo?", "The red sledge")]), NONE);
+    let question = "Which sledge did Tove not lend to Ivo?";
+    assert_eq!(home(rows).misses(&[(question, "The red sledge")]), NONE);
+    // What was denied is the answer, and not what is left beside it.
+    let denied = ("18T11:00:00", 0, Kind::Text, Some("Tove"), "I didn't lend Ivo the green sledge.");
+    let answer = home(&[rows[0], rows[1], denied]).ask(question).answer.unwrap_or_default();
+    assert!(!answer.contains("red"), "{answer}");
 }
 
 #[test]

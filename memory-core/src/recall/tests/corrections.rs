@@ -86,3 +86,28 @@ fn speakers_who_correct_themselves_at_once_need_not_name_the_subject_again() {
         .misses(&[("When does the regatta start on Saturday?", "16:45"), ("How much does the sledge cost?", "twelve")]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn a_value_that_its_speaker_denies_later_is_taken_back_without_naming_the_subject_again() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "The regatta starts at the old mill on Saturday at six."),
+        ("18T10:10:00", 0, Kind::Text, Some("Jonas"), "I'll buy the paddle tomorrow, it's forty-two euros."),
+        ("18T10:20:00", 0, Kind::Text, Some("Ivo"), "The niece of the miller comes on Saturday."),
+        (
+            "18T14:00:00",
+            0,
+            Kind::Text,
+            Some("Tove"),
+            "I misread the poster. It's on Sunday, at seven, not on Saturday.",
+        ),
+        ("19T10:00:00", 0, Kind::Text, Some("Jonas"), "The paddle was thirty-eight euros, not forty-two as I said."),
+        ("19T10:10:00", 0, Kind::Text, Some("Ivo"), "About the eels: not Saturday, I need my sleep. On Sunday."),
+    ];
+    let misses = home(rows).misses(&[
+        ("When does the regatta start?", "22 November"),
+        ("How much did the paddle cost in the end?", "thirty-eight"),
+        ("When does the niece of the miller come?", "Tomorrow"),
+        ("Isn't the regatta on Saturday?", "No"),
+    ]);
+    assert_eq!(misses, NONE);
+}

@@ -253,3 +253,48 @@ fn each_sentence_tells_its_own_time_and_whose_somebody_is() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn a_thing_was_where_it_was_found_or_taken_from() {
+    let rows: &[Row] = &[
+        (
+            "18T10:00:00",
+            3,
+            Kind::Caption,
+            None,
+            "Jonas finds the brass key in the fruit bowl and hangs it on the hook.",
+        ),
+        ("18T10:10:00", 3, Kind::Caption, None, "Ivo takes the funnel out of box 3 and sets it on the bench."),
+        ("18T10:20:00", 3, Kind::Caption, None, "Tove fetches an oar from rack B2."),
+        ("18T10:30:00", 3, Kind::Caption, None, "Tove and Ivo carry the oars from rack B2 over to rack A4."),
+        ("18T10:40:00", 3, Kind::Caption, None, "Jonas locks the gate."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Where did the brass key turn up?", "fruit bowl"),
+        ("Where did Jonas find the brass key?", "fruit bowl"),
+        ("Where is the brass key?", "hook"),
+        ("Where did the funnel turn up?", "Box 3"),
+        ("Where is the funnel?", "bench"),
+        ("Where were the oars before they were moved?", "rack B2"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn a_time_is_that_of_the_deed_it_stands_with() {
+    let rows: &[Row] = &[
+        (
+            "17T10:00:00",
+            0,
+            Kind::Text,
+            Some("Dr. Falk"),
+            "I have a course on Friday, so I'll come to the barn on Saturday.",
+        ),
+        ("17T11:00:00", 0, Kind::Text, Some("Tove"), "The exam is on Sunday, at half past eight."),
+    ];
+    let misses = home(rows).misses(&[
+        ("When does Dr. Falk come to the barn?", "Tomorrow"),
+        ("Which day is the exam, and at what time?", "22 November at 08:30"),
+    ]);
+    assert_eq!(misses, NONE);
+}

@@ -119,26 +119,3 @@ mod tests {
         }
     }
 }
-#[cfg(test)]
-mod tmp {
-    #[test]
-    fn tmp_print() {
-        for text in std::env::var("TXT").unwrap_or_default().split('|') {
-            let (words, sentences) = crate::language::english::syntax::parse(text, &[]);
-            println!("## {text}");
-            println!("  {}", words.iter().map(|w| format!("{}/{:?}", w.text, w.tag)).collect::<Vec<_>>().join(" "));
-            for s in &sentences {
-                for c in &s.clauses {
-                    println!(
-                        "  subj {:?} verb {:?} obj {:?} adj {:?} compl {:?}",
-                        c.subject.as_ref().map(|n| &text[n.range.clone()]),
-                        c.verb.as_ref().map(|v| (&v.lemma, v.past, v.perfect)),
-                        c.objects.iter().map(|n| &text[n.range.clone()]).collect::<Vec<_>>(),
-                        c.adjuncts.iter().map(|a| &text[a.range.clone()]).collect::<Vec<_>>(),
-                        c.complements
-                    );
-                }
-            }
-        }
-    }
-}

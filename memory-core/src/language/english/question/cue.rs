@@ -34,6 +34,8 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
                 (Order::During, 3)
             }
             ("with", ..) if states_accompaniment(&words[at..=last]) => (Order::During, 1),
+            // "One step after the other."
+            ("after", "the", "other") | ("after", "another", _) => continue,
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),

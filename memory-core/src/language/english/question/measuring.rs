@@ -55,7 +55,7 @@ pub(crate) struct Measuring {
 }
 
 /// How a comparative is asked about: "how old".
-struct Scale {
+struct Comparative {
     measure: Measure,
     most: bool,
     /// Begin of the question: "how old", "when".
@@ -88,7 +88,7 @@ pub(crate) fn measuring_questions(asked: &ParsedQuestion, text: &str, tense: Ten
     let inside = |word: &&Word| asked.main.start <= word.range.start && word.range.end <= asked.main.end;
     let rest: Vec<&Word> =
         words.iter().filter(inside).filter(|word| !(named(word) || is_joint(word) || word.tag == Tag::Mark)).collect();
-    let scale = find_scale(&rest, tense)?;
+    let scale = find_comparative(&rest, tense)?;
     let left: Vec<&Word> =
         rest.iter().enumerate().filter(|(at, _)| !scale.words.contains(at)).map(|(_, word)| *word).collect();
     // "Which cost more?" asks for no cost.
@@ -126,10 +126,10 @@ fn completed(name: &str, class: Option<&str>) -> String {
 }
 
 /// Finds what is compared.
-fn find_scale(rest: &[&Word], tense: Tense) -> Option<Scale> {
+fn find_comparative(rest: &[&Word], tense: Tense) -> Option<Comparative> {
     let noun_after = |at: usize| rest.get(at + 1).filter(|word| word.tag == Tag::Noun);
     rest.iter().enumerate().find_map(|(at, word)| {
-        let scale = |measure, most, opening: String, words| Some(Scale { measure, most, opening, words });
+        let scale = |measure, most, opening: String, words| Some(Comparative { measure, most, opening, words });
         let previous = at.checked_sub(1).map_or(word, |before| &rest[before]);
         match word.text.as_str() {
             "first" | "sooner" | "earlier" | "next" if tense != Tense::Past || word.text != "next" => {

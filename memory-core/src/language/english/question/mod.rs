@@ -495,9 +495,19 @@ impl ParsedQuestion {
         self.clause.verb.is_none() && self.clause.subject.is_none() && self.clause.objects.is_empty()
     }
 
-    /// Returns whether the verb of the asking clause is negated: "Did she not come?"
+    /// Returns whether the verb of the asking clause is negated: "Did she not come?" Who asks "Didn't she come?" asks whether she
+    /// came.
     pub fn has_negated_verb(&self) -> bool {
-        self.clause.verb.as_ref().is_some_and(|verb| verb.negated)
+        self.clause.verb.as_ref().is_some_and(|verb| verb.negated) && !self.asks_for_confirmation()
+    }
+
+    /// Returns whether the question begins with a contracted negation: "isn't it late?".
+    fn asks_for_confirmation(&self) -> bool {
+        let inside = |word: &&Word| self.main.start <= word.range.start && word.range.end <= self.main.end;
+        let mut words = self.words.iter().filter(inside).skip_while(|word| word.tag == Tag::Mark);
+        let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
+        let auxiliary = matches!(first.tag, Tag::Auxiliary | Tag::Modal);
+        auxiliary && second.tag == Tag::Not && first.range.end == second.range.start
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::language::english::closed::{BE_FORMS, HAVE_FORMS, MODALS, is_one_of, number_word};
+use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, is_one_of, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 
@@ -18,13 +18,13 @@ pub(super) fn question_tag(text: &str) -> Option<Range<usize>> {
     let tag = text[comma + 1..].trim_end_matches(|c: char| !c.is_alphanumeric()).trim();
     let (verb, pronoun) = tag.split_once(' ')?;
     let verb = verb.to_ascii_lowercase().replace('’', "'");
-    let negated = verb.strip_suffix("n't").is_some_and(|verb| {
-        let whole = if verb == "wo" || verb == "ca" { return true } else { verb };
-        [BE_FORMS, HAVE_FORMS, MODALS].iter().any(|forms| is_one_of(whole, forms))
-            || matches!(whole, "do" | "does" | "did")
-    });
+    let forms = [BE_FORMS, HAVE_FORMS, DO_FORMS, MODALS];
+    // "Won't" and "can't" are no form with an ending.
+    let negated = verb
+        .strip_suffix("n't")
+        .is_some_and(|verb| matches!(verb, "wo" | "ca") || forms.iter().any(|forms| is_one_of(verb, forms)));
     let about = ["it", "he", "she", "they", "we", "you", "i", "there"];
-    let tags = negated && is_one_of(&pronoun.to_ascii_lowercase(), &about) || tag.eq_ignore_ascii_case("is that right");
+    let tags = negated && is_one_of(&pronoun.to_ascii_lowercase(), &about);
     (tags && text[..comma].contains(char::is_alphanumeric))
         .then(|| comma..comma + 1 + text[comma + 1..].trim_end_matches(['?', '!', ' ']).len())
 }

@@ -39,6 +39,16 @@ pub(crate) enum NounKind {
 }
 
 impl NounPhrase {
+    /// Returns the phrase without what tells its thing from others of the kind.
+    pub fn head_alone(&self) -> Self {
+        Self { modifiers: Vec::new(), owner: None, of: None, ..self.clone() }
+    }
+
+    /// Returns whether the phrase tells its thing from others of the kind.
+    pub fn is_specific(&self) -> bool {
+        !self.modifiers.is_empty() || self.owner.is_some() || self.of.is_some()
+    }
+
     /// Returns a common noun that is in no text.
     pub fn common_noun(head: &str) -> Self {
         Self {

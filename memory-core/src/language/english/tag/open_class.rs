@@ -190,6 +190,11 @@ impl Tagger<'_> {
         {
             return Tag::Noun;
         }
+        // "A silver pocket watch": one pocket watches.
+        let base = !(third || past || gerund) && share.noun > 0 && !is_one_of(self.text(at), UNMARKED_PASTS);
+        if base && direct && self.ends_singular_phrase() && !self.has_inverted_auxiliary() {
+            return Tag::Noun;
+        }
         if share.verb > 0 && !self.has_verb {
             if third
                 && !(before.tag == Tag::Noun
@@ -277,6 +282,22 @@ impl Tagger<'_> {
             return Tag::Verb;
         }
         self.most_frequent_tag(share)
+    }
+
+    /// Returns whether the last word is a noun in the singular whose phrase begins with "a" or another word for one thing,
+    /// and nothing before it takes a bare infinitive: "saw a dog jump".
+    fn ends_singular_phrase(&self) -> bool {
+        const SINGULAR: &[&str] = &["a", "an", "another", "each", "every", "this", "that"];
+        const WITH_BARE_INFINITIVE: &[&str] = &["let", "make", "see", "hear", "watch", "feel", "help"];
+        let singular = self.found.last().is_some_and(|last| last.tag == Tag::Noun && last.text == last.lemma);
+        let mut before = self.found.iter().rev().skip_while(|word| matches!(word.tag, Tag::Noun | Tag::Adjective));
+        // "A boy and a girl play."
+        let told = self.found.iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary));
+        let joint = |word: &Word| !told && word.has_text("and");
+        singular
+            && before.next().is_some_and(|word| is_one_of(&word.text, SINGULAR))
+            && !before.next().is_some_and(joint)
+            && !self.found.iter().any(|word| is_one_of(&word.lemma, WITH_BARE_INFINITIVE))
     }
 
     pub(super) fn is_auxiliary(&self, at: usize) -> bool {

@@ -82,6 +82,9 @@ impl TenseCursor<'_> {
             ("has" | "have", "to", _) | ("must" | "should", ..) => Some(VerbTense::Plan),
             // "He cannot make it on Wednesday."
             ("can" | "cannot", ..) => plan_if(self.timed),
+            // "How much have you got left?" asks what there is.
+            ("has" | "have" | "ve" | "hasn" | "haven", ..) if self.has_got() => plan_if(self.timed),
+            ("got", ..) if self.is_possession() => None,
             ("has" | "have" | "ve" | "hasn" | "haven", ..) if self.has_participle() => past,
             ("s", "been" | "gone" | "just", _) => past,
             ("has" | "have" | "need" | "needs", ..) => plan_if(self.timed),
@@ -89,7 +92,7 @@ impl TenseCursor<'_> {
             ("when" | "time" | "day", "is" | "are", what) if what != "it" => Some(VerbTense::Plan),
             // "Tove's Tuesday" is no day to come.
             ("s", day, _) if weekday_named(day).is_some() && !is_short_subject(last) => None,
-            ("is" | "are" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
+            ("is" | "isn" | "are" | "aren" | "s" | "re" | "am" | "m", ..) => plan_if(self.is_planned()),
             ("in", ..) if is_distance(&self.words[self.place..]) => Some(VerbTense::Plan),
             (what, ..) if is_plan_in_third_person(what) => plan_if(self.timed),
             (what, ..) if is_past_form(what) && !self.is_passive() => past,
@@ -123,10 +126,41 @@ impl TenseCursor<'_> {
         if matches!(near.last(), Some(&("the" | "a" | "an" | "my" | "your" | "our" | "to"))) {
             return true;
         }
-        behind
-            .by_ref()
-            .take_while(|word| !matches!(**word, "who" | "that" | "which" | "what" | "and" | "but"))
-            .any(|word| matches!(*word, "is" | "are" | "be" | "being" | "am" | "s" | "re" | "m" | "get" | "gets"))
+        behind.by_ref().take_while(|word| !matches!(**word, "who" | "that" | "which" | "what" | "and" | "but")).any(
+            |word| {
+                matches!(
+                    *word,
+                    "is" | "isn" | "are" | "aren" | "be" | "being" | "am" | "s" | "re" | "m" | "get" | "gets" | "got"
+                )
+            },
+        )
+    }
+
+    /// Returns whether "got" follows "has" or "have" within a few words, and they tell of a possession.
+    fn has_got(&self) -> bool {
+        let near = (self.place + 1..self.words.len()).take(4);
+        near.filter(|place| self.words[*place] == "got").any(|place| self.owns_at(place))
+    }
+
+    /// Returns whether "got" tells of a possession.
+    fn is_possession(&self) -> bool {
+        let before = &self.words[self.place.saturating_sub(4)..self.place];
+        before.iter().any(|word| matches!(*word, "has" | "have" | "ve" | "s" | "hasn" | "haven"))
+            && self.owns_at(self.place)
+    }
+
+    /// Returns whether no word behind "got" says that somebody became something or arrived somewhere: "has got lost",
+    /// "have you got back?".
+    fn owns_at(&self, got: usize) -> bool {
+        const ARRIVED: &[&str] =
+            &["back", "home", "here", "there", "up", "off", "out", "away", "in", "on", "into", "to"];
+        let word = |offset: usize| self.words.get(got + offset).copied().unwrap_or_default();
+        let part = |offset: usize| lexicon::parts_of_speech(word(offset)).first();
+        let adjective = part(1) == Some(PartOfSpeech::Adjective) && part(2) != Some(PartOfSpeech::Noun);
+        let became = adjective && word(1) != "left" || is_participle(word(1));
+        // "Got lost", and not "got left" or "got planned".
+        let lost = is_past_form(word(1)) && !word(1).ends_with("ed") && word(1) != "left";
+        !(ARRIVED.contains(&word(1)) || became || lost)
     }
 
     /// Returns whether a participle follows "has" or "have" within a few words.

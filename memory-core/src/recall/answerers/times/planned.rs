@@ -10,6 +10,7 @@ use crate::language::english::question::Occurrence;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
+use crate::recall::content::word_similarity;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -20,6 +21,9 @@ use crate::{Kind, ReadError, TimeSpan, Timestamp};
 const MIN_LATER_COVERAGE: f32 = 0.55;
 /// The same for a statement that reports a rescheduling and names the thing by its head.
 const MIN_RESCHEDULED_COVERAGE: f32 = 0.3;
+
+/// Minimum similarity of two verbs for one deed.
+const MIN_DEED_SIMILARITY: f32 = 0.9;
 
 /// Returns whether a question asks for the plan before a rescheduling: "when was it to be at first?", "when was it
 /// going to be?".
@@ -167,6 +171,15 @@ fn names_head(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     reading.lemmas.iter().any(|(lemma, _)| *lemma == thing.head)
 }
 
+/// Returns whether a time stands with the deed in question: "I have a course on Monday, so I come on Tuesday".
+fn is_time_of_deed(question: &Question<'_>, reading: &ParsedEvent, time: &ToldTime) -> bool {
+    let Some(asked) = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only) else { return false };
+    let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref());
+    let before = verbs.filter(|verb| verb.range.start < time.range.start);
+    let own = before.max_by_key(|verb| verb.range.start);
+    own.is_some_and(|told| !told.negated && word_similarity(&asked.lemma, &told.lemma) >= MIN_DEED_SIMILARITY)
+}
+
 /// Answers with a told future time. The latest statement about a thing holds.
 pub(in crate::recall::answerers) fn told_future_time(
     pool: &EventPool<'_>,
@@ -221,6 +234,10 @@ pub(in crate::recall::answerers) fn told_future_time(
             times = found.reading.times.iter().collect();
         } else if corrected.is_some() {
             times.reverse();
+        }
+        let own = |time: &&ToldTime| is_time_of_deed(question, &found.reading, time);
+        if corrected.is_none() && times.iter().any(own) {
+            times.retain(own);
         }
         let sentence = if corrected.is_some() { None } else { sentence_with_time(question, found) };
         for time in times {

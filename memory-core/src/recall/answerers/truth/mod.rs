@@ -98,7 +98,10 @@ fn later_corrected<'a>(pool: &'a EventPool<'_>, pooled: &[RetrievedEvent]) -> Op
     let corrects = |found: &&RetrievedEvent| pool.taken_back.iter().all(|pair| pair.later.id() != found.id());
     let others = pooled.iter().filter(corrects).map(|found| found.coverage.of_content).fold(MIN_YES_COVERAGE, f32::max);
     let said = pool.taken_back.iter().filter(|pair| pair.earlier.coverage.of_content >= others);
-    said.max_by_key(|pair| (pair.later.span().start, pair.later.id()))
+    said.max_by(|a, b| {
+        let newer = || (a.later.span().start, a.later.id()).cmp(&(b.later.span().start, b.later.id()));
+        a.earlier.coverage.of_content.total_cmp(&b.earlier.coverage.of_content).then_with(newer)
+    })
 }
 
 /// Answers no if the event would have been observed and was not: for known persons or things, in the past. Returns

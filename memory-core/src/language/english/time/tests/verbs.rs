@@ -19,6 +19,7 @@ fn what_is_planned_is_told_in_the_future() {
         "I booked a table for Friday.",
         "Are you supposed to call him at ten tonight?",
         "The guests arrive in two days.",
+        "What have we got planned for Friday?",
     ] {
         assert_eq!(tense_of(text), Tense::Future, "{text}");
     }
@@ -35,6 +36,8 @@ fn what_is_over_is_told_in_the_past() {
         "Where is the man who called on Monday?",
         "Did he say when she will come?",
         "Who moved the chair on Monday?",
+        "Has she got back?",
+        "Have you got lost?",
     ] {
         assert_eq!(tense_of(text), Tense::Past, "{text}");
     }
@@ -48,6 +51,9 @@ fn what_holds_now_is_told_in_the_present() {
         "Who has the blue cup?",
         "What do I have in the drawer?",
         "Who comes from Norway?",
+        "How much water have you got left?",
+        "Who has got the blue cup?",
+        "The door isn't locked.",
         "Monday evening",
         "",
     ] {
