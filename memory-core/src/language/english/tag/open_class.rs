@@ -297,7 +297,7 @@ impl Tagger<'_> {
         singular
             && before.next().is_some_and(|word| is_one_of(&word.text, SINGULAR))
             && !before.next().is_some_and(joint)
-            && !self.found.iter().any(|word| is_one_of(&word.lemma, WITH_BARE_INFINITIVE))
+            && !self.found.iter().any(|word| is_one_of(&word.lemma, WITH_BARE_INFINITIVE) || word.has_text("saw"))
     }
 
     pub(super) fn is_auxiliary(&self, at: usize) -> bool {
