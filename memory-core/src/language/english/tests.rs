@@ -385,7 +385,7 @@ fn what_stands_behind_a_noun_and_cannot_be_a_verb_is_a_noun() {
     assert_eq!(tag("The messenger hands over the letter.", "hands"), Some(Tag::Verb));
     assert_eq!(tag("The dog barks at the gate.", "barks"), Some(Tag::Verb));
     assert_eq!(tag("A boy and a girl play outside.", "play"), Some(Tag::Verb));
-    assert_eq!(tag("We saw a dog jump.", "jump"), Some(Tag::Verb));
+    assert_eq!(tag("Did a dog bark?", "bark"), Some(Tag::Verb));
     assert_eq!(tag("The downstairs window is open.", "downstairs"), Some(Tag::Adjective));
 }
 

@@ -8,7 +8,7 @@ use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, merge};
-use crate::recall::question::{Question, spends_time};
+use crate::recall::question::{Question, ROBOT_ENTITY, spends_time};
 use crate::recall::reading::{is_person, name_phrase};
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
 
@@ -36,10 +36,9 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
                 pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
                 pool.events_mentioning(thing, bound, false, MAX_THING_EVENTS, &question.content)?,
             );
-            // Whom the question calls by a role: "Grandpa" is Arvid.
-            for name in
-                question.named.iter().filter(|name| is_person(thing) && name.range.is_empty() && is_person(name))
-            {
+            // Whom the question calls by a role: "the plumber" is Tamm.
+            let called = |name: &&NounPhrase| name.range.is_empty() && name.head != ROBOT_ENTITY;
+            for name in question.named.iter().filter(|_| is_person(thing)).filter(called) {
                 let own = pool.events_mentioning(name, bound, false, MAX_THING_EVENTS, &question.content)?;
                 found = merge(found, own);
             }
@@ -124,7 +123,7 @@ pub(in crate::recall) fn asks_for_long_span(question: &Question<'_>) -> bool {
         item.light
             || places_where_it_happened(question).any(|noun| noun.lemmas().contains(&item.lemma.as_str()))
             || question.named.iter().any(|noun| is_person(noun) && noun.head == item.lemma)
-            || item.lemma == crate::recall::question::ROBOT_ENTITY
+            || item.lemma == ROBOT_ENTITY
     });
     long && persons && question.asked.cue.is_none()
 }

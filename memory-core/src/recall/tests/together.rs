@@ -441,3 +441,18 @@ fn the_robot_stopped_for_what_it_told_of_itself_meanwhile() {
     ]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn what_somebody_did_is_told_also_where_the_question_calls_them_by_a_role() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 5, Kind::Caption, Some("Hagen"), "Mr Hagen the plumber comes to the door."),
+        ("17T10:00:00", 5, Kind::Caption, Some("Hagen"), "Hagen mends the pipe under the sink."),
+        ("17T11:00:00", 5, Kind::Caption, Some("Tove"), "Tove paints the gate green."),
+        ("18T11:00:00", 5, Kind::Caption, Some("Hagen"), "Hagen feeds the goats."),
+    ];
+    let home = home(rows);
+    for question in ["What did the plumber do on Tuesday?", "What did Hagen do on Tuesday?"] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert!(answer.contains("mends the pipe") && !answer.contains("gate") && !answer.contains("goats"), "{answer}");
+    }
+}

@@ -284,11 +284,9 @@ impl Tagger<'_> {
         self.most_frequent_tag(share)
     }
 
-    /// Returns whether the last word is a noun in the singular whose phrase begins with "a" or another word for one thing,
-    /// and nothing before it takes a bare infinitive: "saw a dog jump".
+    /// Returns whether the last word is a noun in the singular whose phrase begins with "a" or another word for one thing.
     fn ends_singular_phrase(&self) -> bool {
         const SINGULAR: &[&str] = &["a", "an", "another", "each", "every", "this", "that"];
-        const WITH_BARE_INFINITIVE: &[&str] = &["let", "make", "see", "hear", "watch", "feel", "help"];
         let singular = self.found.last().is_some_and(|last| last.tag == Tag::Noun && last.text == last.lemma);
         let mut before = self.found.iter().rev().skip_while(|word| matches!(word.tag, Tag::Noun | Tag::Adjective));
         // "A boy and a girl play."
@@ -297,7 +295,6 @@ impl Tagger<'_> {
         singular
             && before.next().is_some_and(|word| is_one_of(&word.text, SINGULAR))
             && !before.next().is_some_and(joint)
-            && !self.found.iter().any(|word| is_one_of(&word.lemma, WITH_BARE_INFINITIVE) || word.has_text("saw"))
     }
 
     pub(super) fn is_auxiliary(&self, at: usize) -> bool {
