@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::service::{AskFailure, EpisodeChange, MemoryService, ObserveFailure, ServiceOptions, ServiceThreads};
 use agent::watchdog::{BACKGROUND_STUCK_AFTER, Watchdog};
 use engram_tests::eventually;
-use memory_core::ports::{PerceptionSink, PortError, TextEmbedder};
+use memory_core::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PerceptionSink, PortError, TextEmbedder};
 use memory_core::store::fault::FaultStorage;
 use memory_core::store::{MemoryStorage, Storage};
 use memory_core::{
@@ -48,6 +48,24 @@ fn told(n: usize) -> Observation {
         at: Some(Timestamp::from_micros(1_795_000_000_000_000)),
         ..Told::default()
     })
+}
+
+/// A reader that counts how often it is asked, and finds nothing.
+#[derive(Default)]
+struct CountingReader(std::sync::atomic::AtomicUsize);
+
+impl AnswerExtractor for CountingReader {
+    fn extract(&self, _question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let nothing = Extraction {
+            relevance: -20.0,
+            span: 0..0,
+            span_probability: 0.0,
+            other_spans: Vec::new(),
+            forms: [0.0; AnswerForm::ALL.len()],
+        };
+        Ok(vec![nothing; passages.len()])
+    }
 }
 
 fn query(text: &str, budget: Duration) -> Query {
@@ -154,6 +172,34 @@ async fn more_questions_than_the_queue_holds_are_busy() {
     blocked.held.await.unwrap().unwrap();
     assert!(waiting.await.unwrap().is_ok());
     assert_eq!(service.queues()["recall"].dropped, 1);
+    threads.drain(WAIT);
+}
+
+#[tokio::test]
+async fn where_many_questions_wait_the_first_ones_are_answered_without_the_reader_and_say_so() {
+    let (service, threads) = empty(ServiceOptions { recall_threads: 1, ..ServiceOptions::default() });
+    service.observe(vec![told(1)]).await.unwrap();
+    let reader = Arc::new(CountingReader::default());
+    service.memory().set_answer_extractor(Some(reader.clone()));
+    let blocked = block(&service).await;
+    let asked: Vec<_> = (0..8)
+        .map(|_| {
+            let service = service.clone();
+            tokio::spawn(async move { service.ask(query("where is thing number 1?", WAIT)).await })
+        })
+        .collect();
+    while service.queues()["recall"].depth < 8 {
+        tokio::task::yield_now().await;
+    }
+    blocked.release.send(()).unwrap();
+    blocked.held.await.unwrap().unwrap();
+    let mut unread = 0;
+    for answer in asked {
+        let answer = answer.await.unwrap().unwrap();
+        unread += usize::from(answer.degraded.iter().any(|what| what.starts_with("answer extraction: left out")));
+    }
+    // Behind the fifth one, fewer than four wait.
+    assert_eq!((unread, reader.0.load(Ordering::Relaxed)), (4, 4));
     threads.drain(WAIT);
 }
 

@@ -127,6 +127,11 @@ impl Memory {
         self.store.set_answer_extractor(extractor);
     }
 
+    /// Returns whether a reader extracts answers from texts.
+    pub fn has_answer_extractor(&self) -> bool {
+        self.store.has_answer_extractor()
+    }
+
     /// Sets the absent encoder roles; answers that needed them name them.
     pub fn set_absent_roles(&self, roles: Vec<AbsentRole>) {
         self.store.set_absent_roles(roles);

@@ -3,12 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::reasoning::Effort;
 use memory_core::{
-    Answer, Clock, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage, Event, EventId, EventPage, ForgetError,
+    Answer, EpisodeFilter, EpisodeId, EpisodeListPage, EpisodePage, Event, EventId, EventPage, ForgetError,
     ForgetPreview, ForgetRequest, Memory, ProcedureError, ProcedureReply, ProcedureRequest, Query, ReadError,
 };
 
 use super::{AskFailure, MemoryService};
+
+/// How many questions wait where the next one is answered without the reader. Reading takes about ten times as long as the
+/// rest of an answer, and with it those behind would be too late: also those of others than the one who asks without end.
+const CROWD: u64 = 4;
+/// What an answer says that was not read for that reason.
+const UNREAD: &str = "answer extraction: left out, because other questions were waiting";
 
 impl MemoryService {
     /// Says what a request would forget.
@@ -41,14 +48,21 @@ impl MemoryService {
 
     /// The answer of the memory alone.
     pub(super) async fn remembered(&self, query: Query, budget: Duration) -> Result<Answer, AskFailure> {
-        let clock = Arc::clone(&self.shared.clock);
-        let deadline = clock.monotonic() + budget;
+        let shared = Arc::clone(&self.shared);
+        let deadline = shared.clock.monotonic() + budget;
         let _question = self.shared.questions.begin();
-        let timed = move |mut query: Query, clock: &dyn Clock| {
-            let left = deadline.saturating_sub(clock.monotonic());
+        // The query with the time that is left, and whether it is answered without reading for the sake of others.
+        let begun = move |mut query: Query, memory: &Memory| {
+            let left = deadline.saturating_sub(shared.clock.monotonic());
             query.budget = Some(left);
-            if left.is_zero() { Err(AskFailure::Deadline(budget)) } else { Ok(query) }
+            let crowded = shared.pool.gauge().depth >= CROWD && memory.has_answer_extractor();
+            let unread = crowded && query.effort != Effort::Fast;
+            if unread {
+                query.effort = Effort::Fast;
+            }
+            if left.is_zero() { Err(AskFailure::Deadline(budget)) } else { Ok((query, unread)) }
         };
+        let said = |unread: bool, answer: &mut Answer| answer.degraded.extend(unread.then(|| UNREAD.to_owned()));
         let failed = move |error| match error {
             memory_core::QueryError::Invalid(message) => AskFailure::Invalid(message),
             memory_core::QueryError::Deadline(_) => AskFailure::Deadline(budget),
@@ -56,13 +70,23 @@ impl MemoryService {
             other => AskFailure::Internal(other.to_string()),
         };
         let Some(judge) = self.shared.answer_judge.get() else {
-            let asked = move |memory: &Memory| memory.ask(&timed(query, clock.as_ref())?).map_err(failed);
+            let asked = move |memory: &Memory| {
+                let (query, unread) = begun(query, memory)?;
+                let mut answer = memory.ask(&query).map_err(failed)?;
+                said(unread, &mut answer);
+                Ok(answer)
+            };
             return self.read(budget, asked).await;
         };
-        let (asked, asked_by) = (query.clone(), Arc::clone(&clock));
-        let deliberated = move |memory: &Memory| memory.deliberate(&timed(asked, asked_by.as_ref())?).map_err(failed);
+        let asked = query.clone();
+        let deliberated = move |memory: &Memory| {
+            let (query, unread) = begun(asked, memory)?;
+            let mut deliberation = memory.deliberate(&query).map_err(failed)?;
+            said(unread, &mut deliberation.answer);
+            Ok(deliberation)
+        };
         let deliberation = self.read(budget, deliberated).await?;
-        Ok(judge.decide(deliberation, &query, deadline.saturating_sub(clock.monotonic())).await)
+        Ok(judge.decide(deliberation, &query, deadline.saturating_sub(self.shared.clock.monotonic())).await)
     }
 
     /// Episodes, newest first, a page at a time.

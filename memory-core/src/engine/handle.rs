@@ -320,6 +320,10 @@ impl Engine {
         self.published.store(Arc::new(writer.publish()));
     }
 
+    pub(crate) fn has_answer_extractor(&self) -> bool {
+        self.published.load().extractor.is_some()
+    }
+
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, ReadError> {
         let transaction = self.database.read()?;
         Ok(tables::text(&transaction.open_table(SETTINGS).map_err(Failure::from)?, name)?)
