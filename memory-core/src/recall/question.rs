@@ -257,16 +257,15 @@ pub(super) fn spends_time(asked: &ParsedQuestion) -> bool {
     asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "spend")
 }
 
-/// Returns the cue of a question with what its pronouns mean: in "where were the chains before they were moved?", the
-/// chains.
+/// Returns the cue of a question with what its pronouns mean: in "where were the oars before they were moved?", the
+/// oars.
 fn cue_ranges(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     let Some(cue) = &asked.cue else { return Vec::new() };
-    let inside = |word: &&Word| cue.range.start <= word.range.start && word.range.end <= cue.range.end;
-    let says = |pronouns: &[&str]| asked.words.iter().filter(inside).any(|word| is_one_of(&word.text, pronouns));
+    let says = |pronouns: &[&str]| asked.words_in(&cue.range).any(|word| is_one_of(&word.text, pronouns));
     let nouns = || asked.clause.objects.iter().chain(&asked.clause.subject).filter(|noun| !noun.is_pronoun());
     // In "when it rained", it is nothing.
-    let verbs = || asked.words.iter().filter(inside).filter(|word| word.tag == Tag::Verb);
-    let weather = verbs().any(|word| lexicon::category(&word.lemma, PartOfSpeech::Verb) == Some(Category::WeatherVerb));
+    let mut verbs = asked.words_in(&cue.range).filter(|word| word.tag == Tag::Verb);
+    let weather = verbs.any(|word| lexicon::category(&word.lemma, PartOfSpeech::Verb) == Some(Category::WeatherVerb));
     let thing = says(&["they", "them"]) || says(&["it"]) && !weather;
     let thing = thing.then(|| nouns().find(|noun| !is_person(noun))).flatten();
     let person = says(&["he", "she", "him"]).then(|| nouns().find(|noun| is_person(noun))).flatten();

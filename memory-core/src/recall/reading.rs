@@ -91,6 +91,11 @@ impl ParsedEvent {
         self.sentences.iter().flat_map(|sentence| &sentence.clauses)
     }
 
+    /// Returns the clause that begins at a byte of the text.
+    pub fn clause_at(&self, start: usize) -> Option<&Clause> {
+        self.clauses().find(|clause| clause.range.start == start)
+    }
+
     /// Returns whether every sentence is a question.
     pub fn only_asks(&self) -> bool {
         !self.sentences.is_empty() && self.sentences.iter().all(|sentence| sentence.asks)

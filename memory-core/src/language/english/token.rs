@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::closed::{DETERMINERS, is_one_of};
+
 /// Maximum length of a text, in bytes. The rest is ignored.
 const MAX_TEXT_BYTES: usize = 16 * 1024;
 
@@ -53,19 +55,21 @@ pub(crate) fn tokenise(text: &str) -> Vec<Token> {
                 rest.next();
             }
             push_word(text, start..end, &mut found);
-        } else if !is_mark_of_title(text, start, found.last()) {
+        } else if !is_mark_of_title(text, start, &found) {
             push(text, start..end, text[start..end].into(), TokenKind::Mark, &mut found);
         }
     }
     found
 }
 
-/// Returns whether a full stop belongs to the title before a name: "Dr. Falk".
-fn is_mark_of_title(text: &str, at: usize, before: Option<&Token>) -> bool {
+/// Returns whether a full stop belongs to the title before a name: "Dr. Falk", and not "I asked the Dr. He knew."
+fn is_mark_of_title(text: &str, at: usize, found: &[Token]) -> bool {
     const TITLES: &[&str] = &["mr", "mrs", "ms", "dr", "prof"];
-    let title = before.is_some_and(|word| word.range.end == at && word.capital && TITLES.contains(&word.text.as_str()));
+    let Some((word, before)) = found.split_last() else { return false };
+    let title = word.range.end == at && word.capital && TITLES.contains(&word.text.as_str());
+    let stands_alone = before.last().is_some_and(|before| is_one_of(&before.text, DETERMINERS));
     let named = || text[at..].strip_prefix(". ").is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    title && named()
+    title && !stands_alone && named()
 }
 
 /// Returns whether a mark within letters or digits belongs to the token: "don't", "well-known", "38.4", "18:40".
@@ -143,7 +147,7 @@ mod tests {
     #[test]
     fn a_title_before_a_name_ends_no_sentence() {
         assert_eq!(read("Dr. Falk came."), ["dr", "falk", "came", "."]);
-        assert_eq!(read("I saw the Dr. He left."), ["i", "saw", "the", "dr", "he", "left", "."]);
+        assert_eq!(read("I saw the Dr. He left."), ["i", "saw", "the", "dr", ".", "he", "left", "."]);
         assert_eq!(read("Ask the dr. now."), ["ask", "the", "dr", ".", "now", "."]);
     }
 

@@ -42,7 +42,8 @@ const MAX_LIKENESS_GAP: f32 = 0.12;
 const MAX_THING_EVENTS: usize = 200;
 
 /// Verbs that move a thing or somebody to a place.
-const MOVING_VERBS: &[&str] = &["bring", "carry", "come", "drive", "go", "move", "put", "send", "ship", "take", "walk"];
+const MOVING_VERBS: &[&str] =
+    &["bring", "carry", "come", "drive", "go", "move", "put", "send", "shift", "ship", "take", "walk"];
 
 /// A reported place of the thing.
 struct PlaceReport {
@@ -244,8 +245,7 @@ impl PlaceSearch<'_> {
         // "Where does she go on Mondays?": where she is otherwise is not where she goes.
         if question.asked.habitual && verb == Some("go") {
             keep_if_any(reports, |report| {
-                let mut clauses = report.found.reading.clauses();
-                let clause = clauses.find(|clause| clause.range.start == report.place.clause_start);
+                let clause = report.found.reading.clause_at(report.place.clause_start);
                 let moves = clause.and_then(|clause| clause.verb.as_ref()).is_some_and(|told| {
                     lexicon::category(&told.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
                 });
@@ -258,8 +258,7 @@ impl PlaceSearch<'_> {
 
 /// Returns whether somebody only proposes to move the thing to a place: "I could take it to the workshop".
 fn is_proposed(place: &ThingPlace, reading: &ParsedEvent) -> bool {
-    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start);
-    clause.and_then(|clause| clause.verb.as_ref()).is_some_and(|verb| {
+    reading.clause_at(place.clause_start).and_then(|clause| clause.verb.as_ref()).is_some_and(|verb| {
         let proposes =
             matches!(verb.modal.as_deref(), Some("can" | "could" | "may" | "might" | "should" | "would" | "must"));
         proposes && !verb.passive && is_one_of(&verb.lemma, MOVING_VERBS)
@@ -352,7 +351,7 @@ fn origins(reading: &ParsedEvent) -> impl Iterator<Item = ThingPlace> {
 
 /// Returns the actor of the clause that locates something.
 fn actor(place: &ThingPlace, reading: &ParsedEvent) -> Option<NounPhrase> {
-    let clause = reading.clauses().find(|clause| clause.range.start == place.clause_start)?;
+    let clause = reading.clause_at(place.clause_start)?;
     clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person)
 }
 

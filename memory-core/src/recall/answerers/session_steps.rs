@@ -24,16 +24,16 @@ const MAX_ACTIONS: usize = 200;
 /// Maximum number of steps in an answer.
 const MAX_STEPS: usize = 12;
 
-/// Answers with the steps of the session whose task is asked for. `known` says whether a procedure is known for it: then only
-/// how a certain person does it is asked of a session.
+/// Answers with the steps of the session whose task is asked for. If a procedure is known for it, a session only tells how a
+/// certain person does it.
 pub(in crate::recall) fn answer(
     pool: &EventPool<'_>,
     found: &[RetrievedEvent],
-    known: bool,
+    has_procedure: bool,
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let person = question.asked.clause.subject.as_ref().is_some_and(|who| is_person(who) && !who.is_pronoun());
-    if !asks_how_it_is_done(question) || known && !person {
+    if !asks_how_it_is_done(question) || has_procedure && !person {
         return Ok(None);
     }
     let mut best: Option<Vec<RetrievedEvent>> = None;

@@ -101,7 +101,7 @@ fn a_value_that_its_speaker_denies_later_is_taken_back_without_naming_the_subjec
             "I misread the poster. It's on Sunday, at seven, not on Saturday.",
         ),
         ("19T10:00:00", 0, Kind::Text, Some("Jonas"), "The paddle was thirty-eight euros, not forty-two as I said."),
-        ("19T10:10:00", 0, Kind::Text, Some("Ivo"), "About the eels: not Saturday, I need my sleep. On Sunday."),
+        ("19T10:10:00", 0, Kind::Text, Some("Ivo"), "As for the eels: not Saturday, the nets are torn. On Sunday."),
     ];
     let misses = home(rows).misses(&[
         ("When does the regatta start?", "22 November"),

@@ -257,21 +257,15 @@ fn each_sentence_tells_its_own_time_and_whose_somebody_is() {
 #[test]
 fn a_thing_was_where_it_was_found_or_taken_from() {
     let rows: &[Row] = &[
-        (
-            "18T10:00:00",
-            3,
-            Kind::Caption,
-            None,
-            "Jonas finds the brass key in the fruit bowl and hangs it on the hook.",
-        ),
+        ("18T10:00:00", 3, Kind::Caption, None, "Jonas finds the brass key in the sugar tin and hangs it on the hook."),
         ("18T10:10:00", 3, Kind::Caption, None, "Ivo takes the funnel out of box 3 and sets it on the bench."),
         ("18T10:20:00", 3, Kind::Caption, None, "Tove fetches an oar from rack B2."),
         ("18T10:30:00", 3, Kind::Caption, None, "Tove and Ivo carry the oars from rack B2 over to rack A4."),
         ("18T10:40:00", 3, Kind::Caption, None, "Jonas locks the gate."),
     ];
     let misses = home(rows).misses(&[
-        ("Where did the brass key turn up?", "fruit bowl"),
-        ("Where did Jonas find the brass key?", "fruit bowl"),
+        ("Where did the brass key turn up?", "sugar tin"),
+        ("Where did Jonas find the brass key?", "sugar tin"),
         ("Where is the brass key?", "hook"),
         ("Where did the funnel turn up?", "Box 3"),
         ("Where is the funnel?", "bench"),

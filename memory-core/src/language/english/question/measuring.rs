@@ -85,9 +85,8 @@ pub(crate) fn measuring_questions(asked: &ParsedQuestion, text: &str, tense: Ten
     }
     let named = |word: &Word| ranges.iter().any(|range| range.start <= word.range.start && word.range.end <= range.end);
     let is_joint = |word: &Word| matches!(word.text.as_str(), "or" | "and" | "," | "?" | "than" | ":");
-    let inside = |word: &&Word| asked.main.start <= word.range.start && word.range.end <= asked.main.end;
     let rest: Vec<&Word> =
-        words.iter().filter(inside).filter(|word| !(named(word) || is_joint(word) || word.tag == Tag::Mark)).collect();
+        asked.words_in(&asked.main).filter(|word| !(named(word) || is_joint(word) || word.tag == Tag::Mark)).collect();
     let scale = find_comparative(&rest, tense)?;
     let left: Vec<&Word> =
         rest.iter().enumerate().filter(|(at, _)| !scale.words.contains(at)).map(|(_, word)| *word).collect();

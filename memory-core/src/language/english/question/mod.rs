@@ -501,10 +501,14 @@ impl ParsedQuestion {
         self.clause.verb.as_ref().is_some_and(|verb| verb.negated) && !self.asks_for_confirmation()
     }
 
+    /// Returns the words of a part of the question.
+    pub fn words_in<'a>(&'a self, part: &'a Range<usize>) -> impl Iterator<Item = &'a Word> + Clone {
+        self.words.iter().filter(|word| part.start <= word.range.start && word.range.end <= part.end)
+    }
+
     /// Returns whether the question begins with a contracted negation: "isn't it late?".
     fn asks_for_confirmation(&self) -> bool {
-        let inside = |word: &&Word| self.main.start <= word.range.start && word.range.end <= self.main.end;
-        let mut words = self.words.iter().filter(inside).skip_while(|word| word.tag == Tag::Mark);
+        let mut words = self.words_in(&self.main).skip_while(|word| word.tag == Tag::Mark);
         let (Some(first), Some(second)) = (words.next(), words.next()) else { return false };
         let auxiliary = matches!(first.tag, Tag::Auxiliary | Tag::Modal);
         auxiliary && second.tag == Tag::Not && first.range.end == second.range.start

@@ -190,7 +190,7 @@ impl Tagger<'_> {
         {
             return Tag::Noun;
         }
-        // "A silver pocket watch": one pocket watches.
+        // "A steel pocket watch": a pocket that watched would be one that watches.
         let base = !(third || past || gerund) && share.noun > 0 && !is_one_of(self.text(at), UNMARKED_PASTS);
         if base && direct && self.ends_singular_phrase() && !self.has_inverted_auxiliary() {
             return Tag::Noun;

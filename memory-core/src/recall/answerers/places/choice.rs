@@ -22,10 +22,8 @@ fn asks_origin(question: &Question<'_>) -> bool {
 
 /// Returns whether a report states an origin: "I am from the coast", and not "she comes from the kitchen".
 fn states_origin(stay: &PlaceReport) -> bool {
-    let clause = stay.found.reading.clauses().find(|clause| clause.range.start == stay.place.clause_start);
-    clause
-        .and_then(|clause| clause.verb.as_ref())
-        .is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
+    let verb = stay.found.reading.clause_at(stay.place.clause_start).and_then(|clause| clause.verb.as_ref());
+    verb.is_some_and(|verb| verb.lemma == "be" || verb.lemma == "come" && !verb.past)
 }
 
 /// Returns whether a question asks where something was until it was found: "where did she find it?", "where did it turn
@@ -45,19 +43,15 @@ fn asks_where_found(question: &Question<'_>) -> bool {
 /// Returns whether a question asks where a thing was before it was moved, whenever that was.
 fn asks_before_move(question: &Question<'_>) -> bool {
     let Some(cue) = question.asked.cue.as_ref().filter(|cue| cue.order == Order::Before) else { return false };
-    let words = || question.asked.words.iter();
-    let inside = |word: &&Word| cue.range.start <= word.range.start && word.range.end <= cue.range.end;
-    let says = |tag: Tag| words().filter(inside).filter(move |word| word.tag == tag);
-    let moves = says(Tag::Verb).any(|word| is_one_of(&word.lemma, MOVING_VERBS) || word.lemma == "shift");
-    moves && says(Tag::Noun).chain(says(Tag::Name)).next().is_none()
+    let mut words = question.asked.words_in(&cue.range);
+    let moves = |word: &Word| word.tag == Tag::Verb && is_one_of(&word.lemma, MOVING_VERBS);
+    words.clone().any(moves) && !words.any(|word| matches!(word.tag, Tag::Noun | Tag::Name))
 }
 
 /// Returns where a thing was when it was last found, else from where it was last taken.
 fn found_place<'a>(question: &Question<'_>, stays: &'a [PlaceReport]) -> Option<&'a PlaceReport> {
     let tells = |stay: &&PlaceReport| {
-        let mut clauses = stay.found.reading.clauses();
-        let clause = clauses.find(|clause| clause.range.start == stay.place.clause_start);
-        let verb = clause.and_then(|clause| clause.verb.as_ref());
+        let verb = stay.found.reading.clause_at(stay.place.clause_start).and_then(|clause| clause.verb.as_ref());
         verb.is_some_and(|verb| word_similarity("find", &verb.lemma) >= MIN_FINDING_SIMILARITY)
             && stay.place.placement == Placement::At
     };
