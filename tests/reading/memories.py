@@ -87,6 +87,11 @@ def never_fitted(name):
     return name.startswith("z")
 
 
+def changing(name):
+    """Whether a memory is one of several days, in which most of what is asked changes: where things are, who has them, what is planned."""
+    return "bj" <= name[:2] <= "bz"
+
+
 def memories(wanted=lambda name: True):
     found = (Memory(path) for path in sorted(FOLDER.glob("*/*.txt")) if wanted(path.parent.name + path.stem))
     return list(found)
