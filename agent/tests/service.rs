@@ -59,6 +59,7 @@ impl AnswerExtractor for CountingReader {
         self.0.fetch_add(1, Ordering::Relaxed);
         let nothing = Extraction {
             relevance: -20.0,
+            relevance_alone: -20.0,
             span: 0..0,
             span_probability: 0.0,
             other_spans: Vec::new(),

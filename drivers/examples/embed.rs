@@ -4,8 +4,8 @@
 //! `--missing` of the offline benchmarks writes it; `VECTORS` is made, or gains what it lacks.
 //! `… embed -- serve VECTORS`: a line of standard input is a JSON list of texts, the reply the list of their vectors, which
 //! `VECTORS` gains.
-//! `… embed -- read`: a line of standard input is `{"question", "passages": [{"text", "before"}]}`, the reply the list of what the
-//! reader extracts.
+//! `… embed -- read`: a line of standard input is `{"question", "passages": [{"text", "before", "age"}]}`, the reply the list of
+//! what the reader extracts. An age is in seconds.
 
 #![allow(clippy::print_stdout)] // A bench command talks to a person.
 
@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use drivers::encoders::{EncoderOptions, Encoders};
 use drivers::models::{Catalogue, InstalledModels};
@@ -83,6 +84,7 @@ fn read(encoders: &Encoders) -> Result<(), Failure> {
             .map(|one| Passage {
                 text: one["text"].as_str().unwrap_or_default(),
                 before: one["before"].as_str().unwrap_or_default(),
+                age: Duration::from_secs_f64(one["age"].as_f64().unwrap_or_default()),
             })
             .collect();
         let found = reader.extract(request["question"].as_str().unwrap_or_default(), &passages)?;
@@ -93,7 +95,7 @@ fn read(encoders: &Encoders) -> Result<(), Failure> {
                     |(span, probability)| json!({"start": span.start, "end": span.end, "probability": probability}),
                 );
                 json!({
-                    "relevance": one.relevance, "start": one.span.start, "end": one.span.end,
+                    "relevance": one.relevance, "relevance_alone": one.relevance_alone, "start": one.span.start, "end": one.span.end,
                     "span_probability": one.span_probability, "forms": one.forms,
                     "other_spans": others.collect::<Vec<Value>>(),
                 })

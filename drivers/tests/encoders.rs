@@ -70,13 +70,33 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// A passage that began a minute ago.
+const fn passage<'a>(text: &'a str, before: &'a str) -> Passage<'a> {
+    Passage { text, before, age: Duration::from_secs(60) }
+}
+
+#[test]
+fn the_reader_finds_the_newest_of_two_texts_about_one_thing_more_relevant() {
+    let (model, runtime) = model_or_skip!(Role::AnswerExtraction);
+    let reader = CrossEncoder::load(&model, &runtime, 1).unwrap();
+    let at = |text, hours| Passage { text, before: "", age: Duration::from_secs(3600 * hours) };
+    let [shed, car] = ["Ilse: I've hung the secateurs in the shed.", "Ilse: The secateurs are in the boot of the car."];
+    let read = |of_shed, of_car| {
+        let passages = [at(shed, of_shed), at("Piotr: Fourteen.", 20), at(car, of_car)];
+        let found = reader.extract("Where are the secateurs?", &passages).unwrap();
+        found[0].relevance - found[2].relevance
+    };
+    let (shed_is_newer, car_is_newer) = (read(2, 40), read(40, 2));
+    assert!(shed_is_newer > 0.0 && car_is_newer < 0.0, "{shed_is_newer} {car_is_newer}");
+}
+
 #[test]
 fn the_reader_marks_the_words_that_answer_and_finds_the_other_texts_less_relevant() {
     let (model, runtime) = model_or_skip!(Role::AnswerExtraction);
     let reader = CrossEncoder::load(&model, &runtime, 1).unwrap();
     let read = |question: &str, text: &str, before: &str| {
-        let other = Passage { text: "A tractor passes behind the greenhouse.", before: "" };
-        let extractions = reader.extract(question, &[Passage { text, before }, other]).unwrap();
+        let other = passage("A tractor passes behind the greenhouse.", "");
+        let extractions = reader.extract(question, &[passage(text, before), other]).unwrap();
         assert!(extractions[0].relevance > extractions[1].relevance + 2.0, "{question} {extractions:?}");
         (text[extractions[0].span.clone()].to_owned(), extractions[0].form())
     };
@@ -86,12 +106,12 @@ fn the_reader_marks_the_words_that_answer_and_finds_the_other_texts_less_relevan
     let (words, _) = read("How many trays were sown?", "Piotr: Fourteen.", "Ilse: How many trays did you sow?");
     assert!(words.contains("Fourteen"), "{words}");
     // What is read beside a text only moves the rounding of its integers.
-    let text = Passage { text: "Ilse: The secateurs hang on the nail by the water butt.", before: "" };
+    let text = passage("Ilse: The secateurs hang on the nail by the water butt.", "");
     let question = "Where does she keep the secateurs?";
-    let alone = reader.extract(question, &[text]).unwrap()[0].relevance;
-    let many = [text, Passage { text: "Piotr: Right you are.", before: "" }, Passage { text: "", before: "" }];
+    let alone = reader.extract(question, &[text]).unwrap()[0].relevance_alone;
+    let many = [text, passage("Piotr: Right you are.", ""), passage("", "")];
     let beside = reader.extract(question, &many).unwrap();
-    assert!((alone - beside[0].relevance).abs() < 1.0, "{alone} {beside:?}");
+    assert!((alone - beside[0].relevance_alone).abs() < 1.0, "{alone} {beside:?}");
     assert!(beside[2].span.is_empty());
 }
 

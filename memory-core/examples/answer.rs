@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use memory_core::store::{DirStorage, MemoryStorage, Storage};
 use memory_core::{
-    Ablation, Answer, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation,
+    Ablation, Answer, Clock, ConsolidationOptions, Evidence, Kind, ManualClock, Memory, MemoryOptions, Observation,
     PlaceSpace, Query, Timestamp, Told,
 };
 use reading::ReadingProcess;
@@ -78,7 +78,7 @@ fn main() -> Result<(), Failure> {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line?)?;
         let reply = match (&request["observe"], &request["ask"], &request["dump"]) {
-            (Value::Array(told), ..) => observe(&memory, told)?,
+            (Value::Array(told), ..) => observe(&memory, &clock, told)?,
             (_, Value::Object(_), _) => {
                 settle(&memory)?;
                 // As the agent does: a question that fails is not the end of it.
@@ -125,8 +125,14 @@ fn settle(memory: &Memory) -> Result<(), Failure> {
     }
 }
 
-fn observe(memory: &Memory, told: &[Value]) -> Result<Value, Failure> {
+fn observe(memory: &Memory, clock: &ManualClock, told: &[Value]) -> Result<Value, Failure> {
     let batch = told.iter().map(observation).collect::<Result<Vec<_>, Failure>>()?;
+    // Nothing can be told of the future, and invented memories may lie there.
+    let times = told.iter().filter_map(|one| time(one, "at").transpose());
+    if let Some(last) = times.collect::<Result<Vec<_>, Failure>>()?.into_iter().max().filter(|last| *last > clock.now())
+    {
+        clock.set_wall(last);
+    }
     let outcomes = memory.observe(batch)?;
     let count = |name: &str| outcomes.iter().filter(|outcome| format!("{outcome:?}").starts_with(name)).count();
     let rejected: Vec<String> =

@@ -1,6 +1,7 @@
 //! Traits for everything that the memory needs from outside. `drivers` and `agent` implement them.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use crate::Timestamp;
 
@@ -56,7 +57,7 @@ pub trait TextEmbedder: Send + Sync {
 ///
 /// Calls block. They come from threads that answer questions, never while a lock of the memory is held.
 pub trait AnswerExtractor: Send + Sync {
-    /// Returns one extraction per passage, in order.
+    /// Returns one extraction per passage, in order. The passages come in the order in which the search ranks them.
     ///
     /// # Errors
     /// If the model fails; the answer is then found without it.
@@ -70,13 +71,18 @@ pub struct Passage<'a> {
     pub text: &'a str,
     /// What was said or seen right before it, in the same form; empty if there is nothing.
     pub before: &'a str,
+    /// How long before the question it began; zero if it begins later.
+    pub age: Duration,
 }
 
 /// What a reader finds in one passage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extraction {
-    /// Log-odds that this passage answers the question, against that no passage does.
+    /// Log-odds that this passage answers the question, against that no passage does. A reader that compares the passages
+    /// knows here what the others tell.
     pub relevance: f32,
+    /// The same of the passage by itself.
+    pub relevance_alone: f32,
     /// Bytes of the text that are the answer, if the passage has it in words.
     pub span: Range<usize>,
     /// Probability of the span among all spans of the text.

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use memory_core::ports::{AnswerExtractor, AnswerForm, Extraction, Passage, PortError};
-use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, Ix2, Ix3, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView1, ArrayView2, Axis, Dim, Dimension, s};
 use parking_lot::{Mutex, MutexGuard};
 use tokenizers::{Encoding, Tokenizer};
 
+use super::passage_comparison::PassageComparison;
 use super::text_embedding::{head, padded, runs};
 use super::{Backend, EncoderError, Graph, Tensor, TensorView};
 use crate::models::{InstalledModel, Part, Role};
@@ -17,15 +18,14 @@ const BEGIN: u32 = 101;
 const SEPARATOR: u32 = 102;
 /// Maximum length of an answer, in tokens.
 const MAX_ANSWER_TOKENS: usize = 24;
-/// Number of outputs: relevance, begin and end of the answer, form.
-const OUTPUTS: usize = 3;
-
 /// A network that reads a question and a text together, so that each word sees all others (a cross-encoder; Nogueira and Cho
 /// 2019). A sequence is the question, the text, and what was said before it. The graph takes `i64[texts, tokens]` twice, tokens
 /// and mask, and gives `f32[texts]` (log-odds that the text answers), `f32[texts, tokens, 2]` (begin and end of the answer) and
-/// `f32[texts, forms]` ([`AnswerForm::ALL`]).
+/// `f32[texts, forms]` ([`AnswerForm::ALL`]); one with a second network that compares the texts also `f32[texts, width]`, a vector
+/// of question and text.
 pub struct CrossEncoder {
     graph: Mutex<Box<dyn Graph>>,
+    comparison: Option<PassageComparison>,
     tokenizer: Tokenizer,
     model: String,
     limits: TokenLimits,
@@ -37,6 +37,15 @@ struct TokenLimits {
     question: usize,
     text: usize,
     sequence: usize,
+}
+
+/// What the graph finds in some texts.
+struct Outputs {
+    relevance: Array1<f32>,
+    spans: Array3<f32>,
+    forms: Array2<f32>,
+    /// Only if the texts are compared.
+    vectors: Option<Array2<f32>>,
 }
 
 /// The tokens of one question and text.
@@ -71,7 +80,9 @@ impl CrossEncoder {
         let tokenizer =
             tokenizer(file).map_err(|message| EncoderError::Entry(format!("{}: {message}", file.display())))?;
         let graph = Mutex::new(backend.load(installed, threads)?);
-        Ok(Self { graph, tokenizer, model: entry.name.clone(), limits })
+        let compares = installed.files.contains_key(&Part::TextGraph);
+        let comparison = compares.then(|| PassageComparison::load(installed, backend, threads)).transpose()?;
+        Ok(Self { graph, comparison, tokenizer, model: entry.name.clone(), limits })
     }
 
     fn extract_all(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, EncoderError> {
@@ -80,18 +91,29 @@ impl CrossEncoder {
             passages.iter().map(|passage| self.sequence(asked.get_ids(), passage)).collect::<Result<Vec<_>, _>>()?;
         let ids: Vec<Vec<u32>> = sequences.iter().map(|sequence| sequence.ids.clone()).collect();
         let mut found: Vec<Option<Extraction>> = vec![None; passages.len()];
+        let mut vectors: Vec<Option<Array1<f32>>> = vec![None; passages.len()];
         let mut graph = self.graph.lock();
         for run in runs(&ids) {
             let outputs = self.run(&mut **graph, &run, &ids)?;
             for (row, at) in run.iter().enumerate() {
-                found[*at] = Some(self.extraction(&outputs, row, &sequences[*at])?);
+                found[*at] = Some(extraction(&outputs, row, &sequences[*at]));
+                vectors[*at] = outputs.vectors.as_ref().map(|vectors| vectors.row(row).to_owned());
             }
             MutexGuard::bump(&mut graph);
         }
-        found
+        drop(graph);
+        let mut found = found
             .into_iter()
             .map(|one| one.ok_or_else(|| EncoderError::output(&self.model, "a text was not read")))
-            .collect()
+            .collect::<Result<Vec<Extraction>, _>>()?;
+        if let Some(comparison) = self.comparison.as_ref().filter(|_| !found.is_empty()) {
+            let rows: Vec<_> = vectors.iter().flatten().map(|vector| vector.view()).collect();
+            let vectors = ndarray::stack(Axis(0), &rows).map_err(|error| EncoderError::output(&self.model, error))?;
+            let alone = found.iter().map(|one| one.relevance_alone).collect();
+            let compared = comparison.compare(passages, &vectors, &alone)?;
+            found.iter_mut().zip(compared).for_each(|(one, compared)| one.relevance = compared);
+        }
+        Ok(found)
     }
 
     fn tokens(&self, text: &str) -> Result<Encoding, EncoderError> {
@@ -119,59 +141,59 @@ impl CrossEncoder {
         Ok(Sequence { ids, text_from, offsets: text.get_offsets()[..length].to_vec() })
     }
 
-    fn run(
-        &self,
-        graph: &mut dyn Graph,
-        run: &[usize],
-        ids: &[Vec<u32>],
-    ) -> Result<[ArrayD<f32>; OUTPUTS], EncoderError> {
+    fn run(&self, graph: &mut dyn Graph, run: &[usize], ids: &[Vec<u32>]) -> Result<Outputs, EncoderError> {
         let (tokens, mask) = padded(run, ids);
         let longest = tokens.ncols();
         let inputs = [&tokens, &mask].map(|input| TensorView::I64(input.view().into_dyn()));
-        let outputs: Vec<ArrayD<f32>> = graph.run(&inputs)?.into_iter().filter_map(Tensor::into_f32).collect();
-        let outputs: [ArrayD<f32>; OUTPUTS] = outputs.try_into().map_err(|outputs: Vec<_>| {
-            EncoderError::output(&self.model, format!("{} outputs, not 3", outputs.len()))
-        })?;
-        let expected: [&[usize]; OUTPUTS] =
-            [&[run.len()], &[run.len(), longest, 2], &[run.len(), AnswerForm::ALL.len()]];
-        for (output, expected) in outputs.iter().zip(expected) {
-            if output.shape() != expected {
-                let message = format!("shape {:?}, not {expected:?}", output.shape());
-                return Err(EncoderError::output(&self.model, message));
+        let mut outputs = graph.run(&inputs)?.into_iter().filter_map(Tensor::into_f32);
+        let mut next = |name: &str| {
+            let output = outputs.next().ok_or_else(|| EncoderError::output(&self.model, format!("no `{name}`")))?;
+            match output.iter().all(|number| number.is_finite()) {
+                true => Ok(output),
+                false => Err(EncoderError::output(&self.model, format!("a number of `{name}` is not finite"))),
             }
-            if output.iter().any(|number| !number.is_finite()) {
-                return Err(EncoderError::output(&self.model, "a number is not finite"));
+        };
+        let relevance = self.shaped("relevance", next("relevance")?, [run.len()])?;
+        let spans = self.shaped("span", next("span")?, [run.len(), longest, 2])?;
+        let forms = self.shaped("form", next("form")?, [run.len(), AnswerForm::ALL.len()])?;
+        let vectors = match &self.comparison {
+            Some(_) => {
+                let vectors = next("vector of question and text")?;
+                let width = vectors.shape().last().copied().unwrap_or_default();
+                Some(self.shaped("vector of question and text", vectors, [run.len(), width])?)
             }
-        }
-        Ok(outputs)
+            None => None,
+        };
+        Ok(Outputs { relevance, spans, forms, vectors })
     }
 
-    fn extraction(
+    /// Returns an output of the graph with the expected shape.
+    fn shaped<const N: usize>(
         &self,
-        outputs: &[ArrayD<f32>; OUTPUTS],
-        row: usize,
-        sequence: &Sequence,
-    ) -> Result<Extraction, EncoderError> {
-        let [relevance, spans, forms] = outputs;
-        let shape = |error| EncoderError::output(&self.model, error);
-        let spans = spans.view().into_dimensionality::<Ix3>().map_err(shape)?;
-        let forms = forms.view().into_dimensionality::<Ix2>().map_err(shape)?;
-        let text = sequence.text_from..sequence.text_from + sequence.offsets.len();
-        let spans = best_spans(spans.slice(s![row, text, ..]));
-        let mut probabilities = [0.0; AnswerForm::ALL.len()];
-        probabilities.copy_from_slice(&softmax(forms.index_axis(Axis(0), row)));
-        let bytes = |index: usize| sequence.offsets.get(index).copied().unwrap_or_default();
-        let mut spans =
-            spans.into_iter().map(|(first, last, probability)| (bytes(first).0..bytes(last).1, probability));
-        let (span, span_probability) = spans.next().unwrap_or_default();
-        Ok(Extraction {
-            relevance: relevance[[row]],
-            span,
-            span_probability,
-            other_spans: spans.collect(),
-            forms: probabilities,
-        })
+        name: &str,
+        output: ArrayD<f32>,
+        expected: [usize; N],
+    ) -> Result<Array<f32, Dim<[usize; N]>>, EncoderError>
+    where
+        Dim<[usize; N]>: Dimension,
+    {
+        let message = format!("shape {:?} of `{name}`, not {expected:?}", output.shape());
+        let shaped = (output.shape() == expected).then(|| output.into_dimensionality().ok()).flatten();
+        shaped.ok_or_else(|| EncoderError::output(&self.model, message))
     }
+}
+
+/// Returns what the graph found in the text of a row.
+fn extraction(outputs: &Outputs, row: usize, sequence: &Sequence) -> Extraction {
+    let text = sequence.text_from..sequence.text_from + sequence.offsets.len();
+    let spans = best_spans(outputs.spans.slice(s![row, text, ..]));
+    let mut forms = [0.0; AnswerForm::ALL.len()];
+    forms.copy_from_slice(&softmax(outputs.forms.row(row)));
+    let bytes = |index: usize| sequence.offsets.get(index).copied().unwrap_or_default();
+    let mut spans = spans.into_iter().map(|(first, last, probability)| (bytes(first).0..bytes(last).1, probability));
+    let (span, span_probability) = spans.next().unwrap_or_default();
+    let relevance = outputs.relevance[row];
+    Extraction { relevance, relevance_alone: relevance, span, span_probability, other_spans: spans.collect(), forms }
 }
 
 /// Returns the first and the last token of the most probable span and its probability, then those of the best spans before
@@ -219,7 +241,7 @@ impl AnswerExtractor for CrossEncoder {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::ports::TextEmbedder;
 
 use super::{Backend, Encoder, EncoderError, ImageEncoder, Picture, SentenceEncoder, VectorEncoder};
-use crate::models::{InstalledModel, Part};
+use crate::models::InstalledModel;
 
 /// A pair of networks that were trained together, such as CLIP (Radford et al. 2021). One encodes pictures, the other
 /// encodes texts after a tokenizer, both into the same space.
@@ -34,15 +34,10 @@ impl JointEncoder {
     /// # Errors
     /// If the entry lacks its file or tensors.
     pub fn text_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
-        // The sentence encoder looks for its network under `Part::Graph`.
-        let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks {what}", installed.entry.name));
-        let mut text = installed.clone();
-        let graph = text.files.remove(&Part::TextGraph).ok_or_else(|| lacks("a file with part = \"text-graph\""))?;
-        text.files.insert(Part::Graph, graph);
-        (text.entry.inputs, text.entry.outputs) =
-            (std::mem::take(&mut text.entry.text_inputs), std::mem::take(&mut text.entry.text_outputs));
-        if text.entry.inputs.is_empty() || text.entry.outputs.len() != 1 {
-            return Err(lacks("`text_inputs` (tokens, and the mask if there is one) and one of `text_outputs`"));
+        let text = installed.second_network().map_err(EncoderError::Entry)?;
+        if text.entry.outputs.len() != 1 {
+            let message = format!("{}: the catalogue has not one of `text_outputs`", installed.entry.name);
+            return Err(EncoderError::Entry(message));
         }
         Ok(text)
     }

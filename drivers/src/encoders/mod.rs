@@ -19,6 +19,7 @@ mod joint;
 mod loading;
 mod objects;
 mod onnxruntime;
+mod passage_comparison;
 mod picture;
 mod roles;
 mod scene;

@@ -4,6 +4,7 @@
 //! as that two sentences of one meaning are closer than two of different meanings.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::ports::{AnswerExtractor, Passage, TextEmbedder};
 
@@ -22,8 +23,8 @@ const QUESTION: &str = "Where did Robin leave the blue mug this morning?";
 
 /// Two texts of which the second answers [`QUESTION`].
 const PASSAGES: [Passage<'static>; 2] = [
-    Passage { text: "The rain stopped at noon.", before: "" },
-    Passage { text: "Robin put the blue mug on the shelf.", before: "" },
+    Passage { text: "The rain stopped at noon.", before: "", age: Duration::from_secs(60) },
+    Passage { text: "Robin put the blue mug on the shelf.", before: "", age: Duration::from_secs(60) },
 ];
 
 /// One way to use one encoder.

@@ -44,10 +44,10 @@ pub struct ModelEntry {
     pub inputs: Vec<TensorSpec>,
     /// Required outputs of the graph.
     pub outputs: Vec<TensorSpec>,
-    /// Required inputs of the text network, of a model that has one beside that for pictures.
+    /// Required inputs of the second network, of a model that has one (`Part::TextGraph`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_inputs: Vec<TensorSpec>,
-    /// Required outputs of the text network.
+    /// Required outputs of the second network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_outputs: Vec<TensorSpec>,
     /// How large the inputs get whose shape the graph leaves open, for backends that must know it before they run.
@@ -118,7 +118,8 @@ pub enum Pooling {
 pub enum Part {
     /// The network.
     Graph,
-    /// The second network of a model that has one for pictures or sound and one for texts.
+    /// The second network of a model: for texts beside one for pictures, which writes the words of a sound, or which compares
+    /// the texts that the first one read.
     TextGraph,
     /// Texts to token ids, as `tokenizer.json`.
     Tokenizer,

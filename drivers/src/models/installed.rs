@@ -30,6 +30,23 @@ pub struct InstalledModel {
 }
 
 impl InstalledModel {
+    /// Returns the second network of the model as a model of its own, whose network is `Part::Graph`.
+    ///
+    /// # Errors
+    /// If the entry lacks its file or tensors; the text says what to add.
+    pub fn second_network(&self) -> Result<Self, String> {
+        let lacks = |what: &str| format!("{}: the catalogue lacks {what}", self.entry.name);
+        let mut second = self.clone();
+        let graph = second.files.remove(&Part::TextGraph).ok_or_else(|| lacks("a file with part = \"text-graph\""))?;
+        second.files.insert(Part::Graph, graph);
+        (second.entry.inputs, second.entry.outputs) =
+            (std::mem::take(&mut second.entry.text_inputs), std::mem::take(&mut second.entry.text_outputs));
+        if second.entry.inputs.is_empty() || second.entry.outputs.is_empty() {
+            return Err(lacks("`text_inputs` or `text_outputs`"));
+        }
+        Ok(second)
+    }
+
     /// The names of the graph's classes: the entry's own, or those of its file of labels with blanks for underscores.
     ///
     /// # Errors

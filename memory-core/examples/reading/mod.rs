@@ -34,8 +34,10 @@ impl ReadingProcess {
     }
 
     fn ask(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, Failure> {
-        let passages: Vec<Value> =
-            passages.iter().map(|passage| json!({"text": passage.text, "before": passage.before})).collect();
+        let passages: Vec<Value> = passages
+            .iter()
+            .map(|one| json!({"text": one.text, "before": one.before, "age": one.age.as_secs_f64()}))
+            .collect();
         let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(pipes.requests, "{}", json!({"question": question, "passages": passages}))?;
         let mut line = String::new();
@@ -58,6 +60,7 @@ fn extraction(value: &Value) -> Option<Extraction> {
     };
     Some(Extraction {
         relevance: value["relevance"].as_f64()? as f32,
+        relevance_alone: value["relevance_alone"].as_f64()? as f32,
         span: place("start")?..place("end")?,
         span_probability: value["span_probability"].as_f64()? as f32,
         other_spans: value["other_spans"].as_array()?.iter().map(span).collect::<Option<_>>()?,

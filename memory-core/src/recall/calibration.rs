@@ -124,8 +124,10 @@ fn joined<const N: usize>(parts: &[&[f32]]) -> [f32; N] {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PassageWeights {
     pub offset: f32,
-    /// Of the log-odds that the reader finds.
+    /// Of the log-odds that the reader finds, with the other events in view.
     pub relevance: f32,
+    /// The same of the event by itself.
+    pub alone: f32,
     /// Of the logarithm of the rank in the search, which counts against it.
     pub rank: f32,
     /// Of the share of the question's content that the event covers.

@@ -25,7 +25,7 @@ use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of the most relevant events that are read.
-const MAX_FOUND_PASSAGES: usize = 16;
+const MAX_FOUND_PASSAGES: usize = 24;
 /// Maximum number of events of other candidates that are read as well.
 const MAX_CANDIDATE_PASSAGES: usize = 4;
 /// Time within which the event before a passage belongs to it.
@@ -123,7 +123,12 @@ pub(super) fn read_events(
         };
         texts.push((with_speaker(event), before));
     }
-    let passages: Vec<Passage<'_>> = texts.iter().map(|(text, before)| Passage { text, before }).collect();
+    let now = Timestamp::from(pool.question.now.timestamp());
+    let passages: Vec<Passage<'_>> = events
+        .iter()
+        .zip(&texts)
+        .map(|(found, (text, before))| Passage { text, before, age: now.since(found.span().start) })
+        .collect();
     if passages.is_empty() {
         return Ok(None);
     }
@@ -139,11 +144,10 @@ pub(super) fn read_events(
         }
     }
     let starts = events.iter().map(|found| found.span().start);
-    let times: Vec<(Timestamp, f32)> = starts.zip(extractions.iter().map(|one| one.relevance)).collect();
+    let times: Vec<(Timestamp, f32)> = starts.zip(extractions.iter().map(|one| one.relevance_alone)).collect();
     let ranked = events.iter().zip(&extractions).zip(0_u16..);
-    let signs: Vec<PassageSigns> = ranked
-        .map(|((found, one), rank)| PassageSigns::of(pool.question, found, (one.relevance, rank), &times))
-        .collect();
+    let signs: Vec<PassageSigns> =
+        ranked.map(|((found, one), rank)| PassageSigns::of(pool.question, found, (one, rank), &times)).collect();
     let all = 1.0 + signs.iter().map(|signs| signs.odds(pool.question)).sum::<f32>();
     let found = events.into_iter().zip(extractions).zip(&texts).zip(signs);
     let read = found.map(|(((found, extraction), (text, _)), signs)| {
@@ -332,7 +336,7 @@ impl ReadEvents {
             cosine: read.found.cosine.unwrap_or(0.0),
             margin: (read.probability - next).clamp(0.0, 1.0),
             fits: certainty,
-            thing: 1.0 / (1.0 + (-read.extraction.relevance).exp()),
+            thing: 1.0 / (1.0 + (-read.extraction.relevance_alone).exp()),
             known,
         };
         Candidate {

@@ -1,4 +1,3 @@
-use drivers::encoders::JointEncoder;
 use drivers::encoders::tensorrt::{TensorRt, TensorRtError};
 use drivers::models::{Availability, InstalledModel, Part, Role};
 use serde_json::json;
@@ -61,7 +60,7 @@ fn models_absent(models: &drivers::models::InstalledModels, role: Role) -> bool 
 /// Every network of a model.
 fn graphs(model: InstalledModel) -> Result<Vec<InstalledModel>, String> {
     let text = match model.files.contains_key(&Part::TextGraph) {
-        true => Some(JointEncoder::text_side(&model).map_err(|error| error.to_string())?),
+        true => Some(model.second_network()?),
         false => None,
     };
     Ok(std::iter::once(model).chain(text).collect())

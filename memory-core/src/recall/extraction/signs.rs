@@ -3,6 +3,7 @@
 use crate::Timestamp;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::time::Tense;
+use crate::ports::Extraction;
 use crate::recall::calibration;
 use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
@@ -17,8 +18,10 @@ const MAX_RELEVANCE: f32 = 20.0;
 /// What speaks for an event that was read. `tests/calibrate` reads these from the trace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PassageSigns {
-    /// Log-odds that the reader finds.
+    /// Log-odds that the reader finds, with the other events in view.
     pub relevance: f32,
+    /// The same of the event by itself.
+    pub alone: f32,
     /// Rank in the search, from 0.
     pub rank: u16,
     /// Share of the question's content that it covers, from 0 to 1.
@@ -34,12 +37,11 @@ pub(super) struct PassageSigns {
 }
 
 impl PassageSigns {
-    /// Returns the signs of an event of some relevance and rank, given when each event that was read began and its
-    /// relevance.
+    /// Returns the signs of an event of some rank, given when each event that was read began and its relevance by itself.
     pub fn of(
         question: &Question<'_>,
         found: &RetrievedEvent,
-        (relevance, rank): (f32, u16),
+        (extraction, rank): (&Extraction, u16),
         all: &[(Timestamp, f32)],
     ) -> Self {
         let start = found.span().start;
@@ -49,12 +51,13 @@ impl PassageSigns {
             count += 1.0;
             before += f32::from(u8::from(*other < start));
         }
-        let least = (relevance - SUPERSEDING_RELEVANCE_GAP).max(MAY_ANSWER);
+        let least = (extraction.relevance_alone - SUPERSEDING_RELEVANCE_GAP).max(MAY_ANSWER);
         let superseded = question.ask() == AnswerKind::Place
             && question.tense == Tense::Present
             && all.iter().any(|(other, relevance)| *other > start && *relevance > least);
         Self {
-            relevance,
+            relevance: extraction.relevance,
+            alone: extraction.relevance_alone,
             rank,
             coverage: found.coverage.of_content,
             cosine: found.cosine.unwrap_or(0.0),
@@ -68,7 +71,9 @@ impl PassageSigns {
     pub fn odds(&self, question: &Question<'_>) -> f32 {
         let weights = calibration::passage_weights();
         let later_if = |condition: bool| if condition { self.later } else { 0.0 };
-        let log_odds = weights.offset + weights.relevance * self.relevance.clamp(-MAX_RELEVANCE, MAX_RELEVANCE)
+        let log_odds = weights.offset
+            + weights.relevance * self.relevance.clamp(-MAX_RELEVANCE, MAX_RELEVANCE)
+            + weights.alone * self.alone.clamp(-MAX_RELEVANCE, MAX_RELEVANCE)
             - weights.rank * f32::from(self.rank + 1).ln()
             + weights.coverage * self.coverage
             + weights.cosine * self.cosine

@@ -29,6 +29,7 @@ impl AnswerExtractor for Marks {
             let length = if relevant { self.words.len() } else { 0 };
             Extraction {
                 relevance: if relevant { 5.0 } else { -5.0 },
+                relevance_alone: if relevant { 5.0 } else { -5.0 },
                 span: start..start + length,
                 span_probability: 0.95,
                 other_spans: Vec::new(),
@@ -89,6 +90,34 @@ fn the_words_that_the_reader_marks_are_the_answer() {
     assert_eq!(answer.answer.as_deref(), Some("Nobody has watered since the weekend"), "{}", answer.reason);
     assert_eq!(answer.route, Route::Detailed);
     assert_eq!(answer.evidence[0].observations, ["told-2"]);
+}
+
+/// A reader that compares the passages: of those that `reader` finds relevant, the newest answers.
+struct Newest(Marks);
+
+impl AnswerExtractor for Newest {
+    fn extract(&self, question: &str, passages: &[Passage<'_>]) -> Result<Vec<Extraction>, PortError> {
+        let mut found = self.0.extract(question, passages)?;
+        let relevant = passages.iter().zip(&found).filter(|(_, one)| one.relevance > 0.0);
+        let newest = relevant.map(|(passage, _)| passage.age).min();
+        for (passage, one) in passages.iter().zip(&mut found).filter(|(passage, _)| Some(passage.age) != newest) {
+            assert!(!passage.age.is_zero(), "{passage:?}");
+            one.relevance = -5.0;
+        }
+        Ok(found)
+    }
+}
+
+#[test]
+fn a_reader_that_compares_the_events_knows_which_is_newest() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "Put it behind the compost, the barrow."),
+        ("19T08:30:00", 0, Kind::Text, Some("Piotr"), "The barrow went behind the kiln after all."),
+    ];
+    let marks = Marks { sentence: "behind the", words: "behind the", form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(Newest(marks));
+    let answer = memory.ask("What became of the barrow?");
+    assert!(answer.evidence[0].text.contains("kiln"), "{:?} {}", answer.answer, answer.reason);
 }
 
 #[test]
@@ -354,6 +383,7 @@ impl AnswerExtractor for MarksSeveral {
             let (start, length) = marked.unwrap_or((0, 0));
             Extraction {
                 relevance: if marked.is_some() { 5.0 } else { -5.0 },
+                relevance_alone: if marked.is_some() { 5.0 } else { -5.0 },
                 span: start..start + length,
                 span_probability: 0.95,
                 other_spans: Vec::new(),

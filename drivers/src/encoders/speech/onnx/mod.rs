@@ -166,14 +166,11 @@ impl OnnxWhisper {
 
 /// The decoder as a model of its own.
 fn decoder_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
-    let lacks = |what: &str| EncoderError::Entry(format!("{}: the catalogue lacks {what}", installed.entry.name));
-    let mut decoder = installed.clone();
-    let graph = decoder.files.remove(&Part::TextGraph).ok_or_else(|| lacks("a file with part = \"text-graph\""))?;
-    decoder.files.insert(Part::Graph, graph);
-    (decoder.entry.inputs, decoder.entry.outputs) =
-        (std::mem::take(&mut decoder.entry.text_inputs), std::mem::take(&mut decoder.entry.text_outputs));
+    let decoder = installed.second_network().map_err(EncoderError::Entry)?;
     if decoder.entry.inputs.len() != installed.entry.outputs.len() + 2 || decoder.entry.outputs.len() != 2 {
-        return Err(lacks("`text_inputs` (token, past and the encoder's outputs) and two of `text_outputs`"));
+        let lacks =
+            "the catalogue lacks `text_inputs` (token, past and the encoder's outputs) and two of `text_outputs`";
+        return Err(EncoderError::Entry(format!("{}: {lacks}", installed.entry.name)));
     }
     Ok(decoder)
 }
