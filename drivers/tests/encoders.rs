@@ -79,7 +79,7 @@ const fn passage<'a>(text: &'a str, before: &'a str) -> Passage<'a> {
 fn the_reader_finds_the_newest_of_two_texts_about_one_thing_more_relevant() {
     let (model, runtime) = model_or_skip!(Role::AnswerExtraction);
     let reader = CrossEncoder::load(&model, &runtime, 1).unwrap();
-    let at = |text, hours| Passage { text, before: "", age: Duration::from_secs(3600 * hours) };
+    let at = |text, hours: u64| Passage { text, before: "", age: Duration::from_secs(3600 * hours) };
     let [shed, car] = ["Ilse: I've hung the secateurs in the shed.", "Ilse: The secateurs are in the boot of the car."];
     let read = |of_shed, of_car| {
         let passages = [at(shed, of_shed), at("Piotr: Fourteen.", 20), at(car, of_car)];

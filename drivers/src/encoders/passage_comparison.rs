@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn texts_are_placed_in_time_from_the_newest() {
-        let minutes = |minutes| Duration::from_secs(60 * minutes);
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
         let (signs, places) = signs(&[minutes(30), minutes(5), minutes(90)]);
         assert_eq!(places.to_vec(), [1, 0, 2]);
         let until_newer: Vec<f32> = signs.column(2).iter().map(|sign| (sign * MINUTES_UNIT).exp_m1().round()).collect();
