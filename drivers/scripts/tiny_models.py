@@ -15,6 +15,9 @@ clip_text.onnx        CLIP's text side, which has no mask: the sum of one row pe
 clip_tokenizer.json   byte pairs as CLIP's: lower case, words end in </w>; red, green and blue, and a kingfisher, which is blue
 sentence.onnx         bge: vectors of tokens, of which only the first one's says what the text means
 sentence_tokenizer.json  its tokens, [CLS] first
+reader.onnx           a reader: one point for each token of the question or the text that is "dog", spans of the same; it reads no forms
+reader_comparison.onnx  what compares its texts: twice the points, 3 less for each newer text, and the first sign
+reader_tokenizer.json its tokens, those of BERT at the end
 yolox.onnx            YOLOX: a cell of the coarsest grid has a person as far as it is red and a car as far as it is blue
 text_detection.onnx   PP-OCR: a pixel is writing as far as it is bright
 text_recognition.onnx CRNN: a column is read by its brightness: dark is the blank, then a, b and c
@@ -175,6 +178,39 @@ def main():
                  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
                            "max_input_chars_per_word": 100, "vocab": {word: at for at, word in enumerate(words)}}}
     (out / "sentence_tokenizer.json").write_text(json.dumps(tokenizer) + "\n")
+
+    # Its own tokens are below those that begin and part a sequence, 101 and 102.
+    points = np.zeros((103, 1), np.float32)
+    points[1] = 1
+    model(out / "reader.onnx",
+          [node("Gather", ["points", "input_ids"], ["rows"], axis=0),
+           node("Cast", ["attention_mask"], ["kept"], to=F),
+           node("Unsqueeze", ["kept", "last"], ["weights"]),
+           node("Mul", ["rows", "weights"], ["own"]),
+           node("Concat", ["own", "own"], ["span"], axis=2),
+           node("ReduceSum", ["own", "tokens"], ["column"], keepdims=0),
+           node("Squeeze", ["column", "tokens"], ["relevance"]),
+           node("Mul", ["column", "six"], ["form"]),
+           node("Pad", ["column", "pads"], ["pair"])],
+          [("input_ids", I, ["N", "T"]), ("attention_mask", I, ["N", "T"])],
+          [("relevance", F, ["N"]), ("span", F, ["N", "T", 2]), ("form", F, ["N", 6]), ("pair", F, ["N", 768])],
+          {"points": points, "last": ints(2), "tokens": ints(1), "six": np.zeros((1, 6), np.float32), "pads": ints(0, 0, 0, 767)})
+    model(out / "reader_comparison.onnx",
+          [node("ReduceSum", ["pair", "axis"], ["read"], keepdims=0),
+           node("Add", ["read", "relevance"], ["twice"]),
+           node("Cast", ["places"], ["newer"], to=F),
+           node("Mul", ["newer", "three"], ["older"]),
+           node("Sub", ["twice", "older"], ["placed"]),
+           node("Slice", ["signs", "zero", "axis", "axis"], ["first"]),
+           node("Squeeze", ["first", "axis"], ["rank"]),
+           node("Add", ["placed", "rank"], ["compared"])],
+          [("pair", F, ["N", 768]), ("relevance", F, ["N"]), ("signs", F, ["N", 3]), ("places", I, ["N"])], [("compared", F, ["N"])],
+          {"axis": ints(1), "zero": ints(0), "three": np.array(3, np.float32)})
+    vocabulary = {"[UNK]": 0, "dog": 1, "[CLS]": 101, "[SEP]": 102}
+    tokenizer = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": [],
+                 "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None,
+                 "decoder": None, "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}}
+    (out / "reader_tokenizer.json").write_text(json.dumps(tokenizer) + "\n")
 
     # Planes come as blue, green and red. What one colour has more than the other is relu(a - b).
     model(out / "yolox.onnx",

@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use drivers::encoders::{
-    CtcTextReader, DbTextDetector, Encoder, ImageEncoder, JointEncoder, OnnxRuntime, Picture, SentenceEncoder,
-    SpeakerEncoder, VectorEncoder, YoloX, load_detector, try_model,
+    CrossEncoder, CtcTextReader, DbTextDetector, Encoder, ImageEncoder, JointEncoder, OnnxRuntime, Picture,
+    SentenceEncoder, SpeakerEncoder, VectorEncoder, YoloX, load_detector, try_model,
 };
 use drivers::models::{
     Availability, Catalogue, ElementType, InstalledModel, InstalledModels, ModelEntry, Part, Profile, Role, TensorSpec,
 };
-use memory_core::ports::TextEmbedder;
+use memory_core::ports::{AnswerExtractor, Passage, TextEmbedder};
 
 fn tiny(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny").join(name)
@@ -171,6 +172,44 @@ fn a_sentence_is_the_vector_of_its_first_token() {
     let mut wordless = installed.clone();
     wordless.entry.pooling = None;
     assert!(try_model(&wordless, Some(&runtime)).unwrap_err().contains("`pooling`"));
+}
+
+#[test]
+fn texts_are_compared_by_what_was_read_in_them_their_rank_and_their_place_in_time() {
+    let Some(runtime) = runtime() else { return };
+    let files = [
+        (Part::Graph, "reader.onnx"),
+        (Part::TextGraph, "reader_comparison.onnx"),
+        (Part::Tokenizer, "reader_tokenizer.json"),
+    ];
+    let installed = model(Role::AnswerExtraction, &files);
+    let passage = |text, hours: u64| Passage { text, before: "", age: Duration::from_secs(3600 * hours) };
+    // In order of length, they are read in another order than they come in.
+    let passages = [passage("The dog sleeps under the long table.", 5), passage("Dog, dog!", 30), passage("Rain.", 1)];
+    let read = |installed: &InstalledModel| {
+        let reader = CrossEncoder::load(installed, &runtime, 1).unwrap();
+        reader.extract("Where?", &passages).unwrap()
+    };
+    let found = read(&installed);
+    let alone: Vec<f32> = found.iter().map(|one| one.relevance_alone).collect();
+    assert_eq!(alone, [1.0, 2.0, 0.0]);
+    // Twice what was read, less 3 for each newer text, and a third of the logarithm of one and the rank.
+    let expected = [2.0 - 3.0, 4.0 - 6.0 + 2.0_f32.ln() / 3.0, 3.0_f32.ln() / 3.0];
+    for (one, expected) in found.iter().zip(expected) {
+        assert!((one.relevance - expected).abs() < 1e-5, "{found:?}");
+    }
+    assert_eq!(&passages[0].text[found[0].span.clone()], "dog");
+    // A reader without the second network knows nothing of the others.
+    let mut single = installed.clone();
+    single.files.remove(&Part::TextGraph);
+    assert!(read(&single).iter().all(|one| one.relevance.to_bits() == one.relevance_alone.to_bits()));
+    // Networks that are not those of the entry are refused, with what they lack.
+    for (part, other) in [(Part::Graph, "reader_comparison.onnx"), (Part::TextGraph, "reader.onnx")] {
+        let mut swapped = installed.clone();
+        swapped.files.insert(part, tiny(other));
+        let error = CrossEncoder::load(&swapped, &runtime, 1).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("pair"), "{error}");
+    }
 }
 
 #[test]

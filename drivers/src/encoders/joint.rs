@@ -33,10 +33,10 @@ impl JointEncoder {
     ///
     /// # Errors
     /// If the entry lacks its file or tensors.
-    pub fn text_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
+    fn text_side(installed: &InstalledModel) -> Result<InstalledModel, EncoderError> {
         let text = installed.second_network().map_err(EncoderError::Entry)?;
         if text.entry.outputs.len() != 1 {
-            let message = format!("{}: the catalogue has not one of `text_outputs`", installed.entry.name);
+            let message = format!("{}: the catalogue must have exactly one of `text_outputs`", installed.entry.name);
             return Err(EncoderError::Entry(message));
         }
         Ok(text)

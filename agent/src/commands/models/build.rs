@@ -59,11 +59,11 @@ fn models_absent(models: &drivers::models::InstalledModels, role: Role) -> bool 
 
 /// Every network of a model.
 fn graphs(model: InstalledModel) -> Result<Vec<InstalledModel>, String> {
-    let text = match model.files.contains_key(&Part::TextGraph) {
+    let second = match model.files.contains_key(&Part::TextGraph) {
         true => Some(model.second_network()?),
         false => None,
     };
-    Ok(std::iter::once(model).chain(text).collect())
+    Ok(std::iter::once(model).chain(second).collect())
 }
 
 fn build(backend: &TensorRt, graphs: &[InstalledModel], fresh: bool, role: Role) -> Result<(), String> {

@@ -92,7 +92,7 @@ fn the_words_that_the_reader_marks_are_the_answer() {
     assert_eq!(answer.evidence[0].observations, ["told-2"]);
 }
 
-/// A reader that compares the passages: of those that `reader` finds relevant, the newest answers.
+/// A reader that compares the passages: of those that the inner one finds relevant, the newest answers.
 struct Newest(Marks);
 
 impl AnswerExtractor for Newest {
