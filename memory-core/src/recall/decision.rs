@@ -94,7 +94,8 @@ fn best_supported(
     let mut best = (0, f32::MIN);
     for (place, candidate) in candidates.iter().enumerate() {
         let agreeing = supporting_candidates(question, candidates, quotations, place);
-        let support = layer_weight(intent, candidate.layer) * confidence_of_agreeing(agreeing.chain([candidate]));
+        let support =
+            layer_weight(question.ask(), intent, candidate) * confidence_of_agreeing(agreeing.chain([candidate]));
         if support > best.1 + f32::EPSILON {
             best = (place, support);
         }
@@ -222,21 +223,25 @@ fn most_confident(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> Ans
 /// Declines the best candidate if it is too unlikely, or with a reader if the memory is unlikely to answer the question.
 fn answer_if_likely(
     question: &Question<'_>,
-    best: Candidate,
+    mut best: Candidate,
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
     let answerable = read.map(|read| {
         let support = read.support(question, &best);
         let answerable = calibration::answerable(question, &best, support);
-        // A reader does not know the moment ("when the bell rang"). What is answered rightly is answerable.
-        if question.asked.cue.is_some() { answerable.max(best.confidence) } else { answerable }
+        // A reader knows neither the moment ("when the bell rang") nor the procedures. What is answered rightly is
+        // answerable.
+        let unread = question.asked.cue.is_some() || best.layer == Layer::Procedures;
+        if unread { answerable.max(best.confidence) } else { answerable }
     });
     if let Some(reason) = reason_to_decline(best.confidence, answerable) {
         return decline_as_insufficient(best.confidence, reason, trace);
     }
     if let Some(answerable) = answerable {
         add_trace_step(trace, "answerable", format!("{answerable:.2}"));
+        // An answer is no likelier right than that there is one.
+        best.confidence = best.confidence.min(answerable);
     }
     // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
     if best.signals.fits <= 0.0 {

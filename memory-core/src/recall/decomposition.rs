@@ -69,7 +69,7 @@ fn measure(pool: &EventPool<'_>, text: &str, measure: Measure) -> Result<Option<
     let mut own = EventPool::new(reader, &question, embeddings.question);
     let mut gathered = gather(&mut own, embeddings.cue.as_ref(), &mut trace)?;
     let Weighed { candidates, intent, .. } = weigh(&own, &mut gathered, &mut degraded, &mut trace)?;
-    let found = fusion::fuse(candidates, intent).into_iter().find_map(|candidate| {
+    let found = fusion::fuse(candidates, question.ask(), intent).into_iter().find_map(|candidate| {
         let (value, text) = match measure {
             Measure::Moment => {
                 let span = moment_of(&candidate, &question.now, question.tense)?;

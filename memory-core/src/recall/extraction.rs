@@ -6,9 +6,11 @@
 //! answer the question.
 
 mod lists;
+mod recurrence;
 mod signs;
 mod words;
 
+use self::recurrence::days_of_recurrence;
 use self::signs::PassageSigns;
 
 use std::time::Duration;
@@ -145,9 +147,11 @@ pub(super) fn read_events(
     }
     let starts = events.iter().map(|found| found.span().start);
     let times: Vec<(Timestamp, f32)> = starts.zip(extractions.iter().map(|one| one.relevance_alone)).collect();
-    let ranked = events.iter().zip(&extractions).zip(0_u16..);
-    let signs: Vec<PassageSigns> =
-        ranked.map(|((found, one), rank)| PassageSigns::of(pool.question, found, (one, rank), &times)).collect();
+    let recurring = days_of_recurrence(pool.question, &events);
+    let ranked = events.iter().zip(&extractions).zip(0_u16..).zip(recurring);
+    let signs: Vec<PassageSigns> = ranked
+        .map(|(((found, one), rank), days)| PassageSigns::of(pool.question, found, (one, rank, days), &times))
+        .collect();
     let all = 1.0 + signs.iter().map(|signs| signs.odds(pool.question)).sum::<f32>();
     let found = events.into_iter().zip(extractions).zip(&texts).zip(signs);
     let read = found.map(|(((found, extraction), (text, _)), signs)| {
@@ -312,7 +316,11 @@ impl ReadEvents {
                 if matches!(own.value, CandidateValue::List(_)) {
                     return true;
                 }
-                let mut direct = candidates.iter().filter(direct);
+                // The words around a number say what was counted.
+                let mut direct = candidates
+                    .iter()
+                    .filter(direct)
+                    .filter(|other| !matches!(other.value, CandidateValue::Number(..)) || other.computed);
                 !direct.any(|other| candidate_relation(question, own, other) == CandidateRelation::Agree)
             })
             .collect()

@@ -122,7 +122,7 @@ fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Resul
         calibrate(&question, &mut measured, &gathered, read.as_ref(), &mut trace);
         candidates.extend(measured);
     }
-    let candidates = fusion::fuse(candidates, intent);
+    let candidates = fusion::fuse(candidates, question.ask(), intent);
     let retrieved = stopwatch.elapsed_within_budget()?;
     let (mut proposed, mut passages, wanted) = (Vec::new(), Vec::new(), proposals);
     if wanted && query.options.is_empty() {
@@ -194,6 +194,7 @@ fn parse<'q>(
         question.content.add_alias(&name, &question.named, reader.search());
         question.add_owner_name(&role, &name);
         question.named.push(reading::name_phrase(&name));
+        question.role_names.push((role, name));
     }
     Ok(question)
 }

@@ -12,7 +12,9 @@ use crate::language::english::closed::{
     ABSENCE_WORDS, CHANGE_WORDS, PROFESSION_NOUNS, RECURRING_TIMES, SUMMARY_VERBS, is_one_of,
 };
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::{AnswerKind, Cue, ParsedQuestion, is_request_verb, parse_question};
+use crate::language::english::question::{
+    AnswerKind, Cue, ParsedQuestion, Stage, asked_stage, is_request_verb, parse_question,
+};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 use crate::language::english::time::{Tense, TimePhrase, may_name_session, tense_of, time_phrases, without_bounds};
@@ -33,6 +35,8 @@ pub(super) struct Question<'a> {
     pub now: Zoned,
     pub asked: ParsedQuestion,
     pub tense: Tense,
+    /// Which of several states the question names.
+    pub stage: Option<Stage>,
     pub phrases: Vec<TimePhrase>,
     /// The text without the time phrases that bound it. The search inside those bounds uses it.
     pub timeless: String,
@@ -42,6 +46,8 @@ pub(super) struct Question<'a> {
     pub content: Content,
     /// The content of the cue.
     pub cue: Option<Content>,
+    /// The persons and animals that the question calls by a role, each role with the name: the cat, and Mocca.
+    pub role_names: Vec<(String, String)>,
     /// The noun phrases of the question, the main one first.
     pub named: Vec<NounPhrase>,
     /// The modality of the answer, if the question names one.
@@ -64,11 +70,13 @@ impl<'a> Question<'a> {
         phrases.iter_mut().filter(|phrase| time_describes_thing(text, phrase)).for_each(|phrase| phrase.bounds = false);
         let ranges: Vec<Range<usize>> = phrases.iter().map(|phrase| phrase.range.clone()).collect();
         let asked = parse_question(text, &ranges);
-        // "Where have my keys got to?" asks where they are now.
-        let tense = match asks_resulting_place(&asked) && !phrases.iter().any(|phrase| phrase.bounds) {
+        // "Where have my keys got to?" asks where they are now, and so does "The cup that she lost, where is it?".
+        let now_asked = asks_resulting_place(&asked) || asks_present_place(&asked);
+        let tense = match now_asked && !phrases.iter().any(|phrase| phrase.bounds) {
             true => Tense::Present,
             false => tense,
         };
+        let stage = asked_stage(&asked);
         let main = asked.main.clone();
         let about = match &asked.report {
             Some(report) => vec![main.start..report.start.max(main.start), report.end.min(main.end)..main.end],
@@ -143,11 +151,13 @@ impl<'a> Question<'a> {
             now,
             asked,
             tense,
+            stage,
             phrases,
             timeless,
             hard,
             content,
             cue,
+            role_names: Vec::new(),
             named,
             sense,
             speech,
@@ -309,12 +319,35 @@ fn asks_resulting_place(asked: &ParsedQuestion) -> bool {
     let ends = match verb.lemma.as_str() {
         "end" => verb.particle.as_deref() == Some("up") || asked.words.iter().any(|word| word.has_text("up")),
         "get" => asked.words.iter().any(|word| word.has_text("to")) && clause.objects.is_empty(),
+        "move" => clause.objects.is_empty(),
         _ => false,
     };
     let placed = verb.perfect
         && !verb.past
         && matches!(verb.lemma.as_str(), "put" | "leave" | "go" | "hide" | "park" | "lay" | "place" | "store" | "move");
     (ends || placed) && asked.occurrence.is_none()
+}
+
+/// Returns whether a question asks where something is, whatever else of it is told in the past: "where is the key kept?",
+/// "where would I find the scarf that she lost?".
+fn asks_present_place(asked: &ParsedQuestion) -> bool {
+    let Some(verb) = asked.clause.verb.as_ref().filter(|_| asked.ask == AnswerKind::Place) else { return false };
+    // "Have you seen my keys?"
+    if verb.lemma == "see" && verb.perfect && asked.clause.asking.is_none() {
+        return true;
+    }
+    if verb.past || verb.perfect || verb.future || asked.occurrence.is_some() || asked.cue.is_some() {
+        return false;
+    }
+    let fetches = matches!(verb.lemma.as_str(), "find" | "get" | "look" | "search");
+    match verb.modal.as_deref() {
+        Some(modal) => fetches && matches!(modal, "can" | "could" | "would" | "should" | "must" | "might"),
+        None => {
+            let stays = matches!(verb.lemma.as_str(), "be" | "stand" | "lie" | "hang" | "sit" | "live" | "belong");
+            // "Where is she supposed to wait?" asks for a plan.
+            stays || verb.passive && verb.lemma != "suppose" || fetches
+        }
+    }
 }
 
 /// Returns whether "you" addresses a request and is not its subject: "can you please sum up the day?".

@@ -6,9 +6,11 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{Candidate, CandidateValue, Layer};
+use super::quantities::quantities;
 use super::question::Question;
 use crate::EventId;
 use crate::index::{is_stop_word, stem, words};
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 
 /// Minimum `fits` signal of a candidate that has the requested kind of answer.
@@ -57,6 +59,9 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
     {
         return CandidateRelation::Agree;
     }
+    if let Some(same) = is_same_quantity(question, one, other).filter(|_| both_answer) {
+        return if same { CandidateRelation::Agree } else { CandidateRelation::Differ };
+    }
     let (own, others) = (answer_stems(question, one), answer_stems(question, other));
     let agree = !own.is_empty() && !others.is_empty() && (own.is_subset(&others) || others.is_subset(&own));
     match (agree, both_answer) {
@@ -64,6 +69,27 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
         (false, true) => CandidateRelation::Differ,
         (false, false) => CandidateRelation::Unrelated,
     }
+}
+
+/// Returns whether two answers give the same quantity, whether in words or digits. `None` where no quantity is asked for
+/// or one of them gives none.
+fn is_same_quantity(question: &Question<'_>, one: &Candidate, other: &Candidate) -> Option<bool> {
+    if !matches!(question.ask(), AnswerKind::Count | AnswerKind::Amount | AnswerKind::Times) {
+        return None;
+    }
+    let class = question.asked.class.as_ref().map(|class| class.head.as_str());
+    let first = |candidate: &Candidate| {
+        let all = quantities(&candidate.text);
+        let alone = all.len() == 1;
+        all.into_iter().next().filter(|first| alone || first.range.start == 0)
+    };
+    let (one, other) = (first(one)?, first(other)?);
+    // "Five minutes" is no number of eggs.
+    let is_time = |unit: &str| lexicon::category(unit, PartOfSpeech::Noun) == Some(Category::Time);
+    let counts = |unit: &str| class.is_none_or(|class| class == unit || !is_time(unit));
+    let units = one.unit == other.unit
+        || (one.unit.is_empty() || other.unit.is_empty()) && counts(&one.unit) && counts(&other.unit);
+    Some(units && (one.value - other.value).abs() < NUMBER_TOLERANCE)
 }
 
 /// Returns whether a candidate has the requested kind of answer and is no mere quotation. The `fits` of what a reader
@@ -102,7 +128,18 @@ pub(super) fn is_extract(other: &Candidate, one: &Candidate) -> bool {
 pub(super) fn shown_instead(question: &Question<'_>, best: &Candidate, agreeing: &[Candidate]) -> Option<usize> {
     let is_sure = |extract: &Candidate| extract.signals.fits >= MIN_ANSWER_FIT;
     let place = |wanted: &dyn Fn(&Candidate) -> bool| agreeing.iter().position(wanted);
+    // "Nine crates" says more than 9.
+    let in_words = |other: &Candidate| {
+        let counted = |candidate: &Candidate| quantities(&candidate.text).iter().any(|told| !told.unit.is_empty());
+        matches!(best.value, CandidateValue::Number(..))
+            && !best.computed
+            && other.layer == Layer::Read
+            && is_sure(other)
+            && (!counted(best) && counted(other))
+            && is_same_quantity(question, best, other) == Some(true)
+    };
     place(&|other| is_more_detailed(question, other, best))
+        .or_else(|| place(&in_words))
         .or_else(|| place(&|other| is_extract(other, best) && is_sure(other)))
         .or_else(|| place(&|other| is_extract(best, other) && !is_sure(best)))
 }

@@ -169,6 +169,14 @@ fn the_kind_of_answer_is_read_from_the_grammar() {
         ("How many wedges of cheese were there?", AnswerKind::Count),
         ("What is the number of her flat?", AnswerKind::Thing),
         ("The last time that the hens were fed?", AnswerKind::Time),
+        ("Which drawer is the rake in?", AnswerKind::Place),
+        ("In what drawer are the seeds kept?", AnswerKind::Place),
+        ("Which page is the goat on?", AnswerKind::Thing),
+        ("What state is the rake in?", AnswerKind::Thing),
+        ("Have you seen my rake?", AnswerKind::Place),
+        ("Has anybody seen Leena?", AnswerKind::Place),
+        ("Have you seen a goat?", AnswerKind::Truth),
+        ("Have you seen the goat on the roof?", AnswerKind::Truth),
     ] {
         let found = parse_question(text, &[]).ask;
         if found != ask {

@@ -67,6 +67,11 @@ fn signals(question: &Question<'_>, thing: &NounPhrase, newest: &RetrievedEvent)
     }
 }
 
+/// Returns whether a question asks for the condition of a thing.
+pub(in crate::recall) fn asks_condition(question: &Question<'_>) -> bool {
+    asked_thing(question).is_some()
+}
+
 /// Returns the thing whose condition is asked for.
 fn asked_thing<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     let asked = &question.asked;

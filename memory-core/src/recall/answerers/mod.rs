@@ -8,7 +8,7 @@ mod changes;
 mod class_members;
 pub(super) mod compared;
 mod complement;
-mod condition;
+pub(super) mod condition;
 pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;

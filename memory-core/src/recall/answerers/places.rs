@@ -15,7 +15,7 @@ use crate::recall::content::word_similarity;
 use crate::recall::likeness::{attached, best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, REPLY_WINDOW, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY};
-use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person};
+use crate::recall::reading::{ParsedEvent, Placement, ThingPlace, arguments, is_anaphor, is_person, name_phrase};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
 /// Factor for a place in another clause than the relevant one.
@@ -57,6 +57,8 @@ struct PlaceReport {
 struct PlaceSearch<'a> {
     question: &'a Question<'a>,
     thing: NounPhrase,
+    /// The names of who the thing is, if it is a person or an animal that is called by a role.
+    names: Vec<NounPhrase>,
     /// The deed whose place is asked for.
     verb: Option<String>,
     /// Whether nothing but where the thing is is asked for.
@@ -80,12 +82,18 @@ pub(in crate::recall) fn answer(
         true => pool.events_mentioning(&thing.head_alone(), None, true, MAX_THING_EVENTS, &question.content)?,
         false => Vec::new(),
     };
-    let all = merge(merge(merge(pooled.to_vec(), listed), mentioned), by_head);
+    let mut all = merge(merge(merge(pooled.to_vec(), listed), mentioned), by_head);
+    let called = question.role_names.iter().filter(|(role, _)| *role == thing.head);
+    let names: Vec<NounPhrase> = called.map(|(_, name)| name_phrase(name)).collect();
+    for name in &names {
+        all = merge(all, pool.events_mentioning(name, None, true, MAX_THING_EVENTS, &question.content)?);
+    }
     let search = PlaceSearch {
         question,
         only_place: asks_only_for_place(question, &thing),
         verb: deed_at_place(question),
         best_coverage: all.iter().map(|found| found.coverage.of_content).fold(0.0, f32::max).max(0.1),
+        names,
         thing,
     };
     // Questions and suppositions do not locate a thing.
@@ -114,10 +122,15 @@ pub(in crate::recall) fn answer(
     };
     let mut evidence = vec![chosen.found.clone()];
     evidence.extend(pooled.iter().filter(|found| found.id() != chosen.found.id()).cloned());
+    let moves = search.verb.as_deref().is_some_and(|verb| MOVING_VERBS.contains(&verb));
+    let place = match question.tense == Tense::Present && !moves {
+        true => as_position(&chosen.place.text),
+        false => chosen.place.text.clone(),
+    };
     Ok(Some(Candidate {
         layer: Layer::Episodes,
-        text: capitalised(&chosen.place.text),
-        value: CandidateValue::Text(chosen.place.text.clone()),
+        text: capitalised(&place),
+        value: CandidateValue::Text(place),
         evidence,
         signals,
         confidence: 0.0,
@@ -206,7 +219,9 @@ impl PlaceSearch<'_> {
 
     /// Returns the certainty that a place in an event is one of the thing.
     fn likeness(&self, place: &ThingPlace, found: &RetrievedEvent, telling: &[RetrievedEvent]) -> f32 {
-        let mut likeness = reference_certainty(&self.thing, &place.thing, found, telling);
+        let called = std::iter::once(&self.thing).chain(&self.names);
+        let mut likeness =
+            called.map(|name| reference_certainty(name, &place.thing, found, telling)).fold(0.0, f32::max);
         // An actor is at the place of the deed: "she does her exercises on the lawn".
         if let Some(verb) = self.other_deed()
             && let Some(actor) = actor(place, &found.reading)
@@ -254,6 +269,15 @@ impl PlaceSearch<'_> {
             });
         }
     }
+}
+
+/// Returns where something is that was moved there: "in the tin" of "into the tin", "the office" of "to the office".
+fn as_position(place: &str) -> String {
+    let position = [("into ", "in "), ("onto ", "on "), ("to ", "")].into_iter().find_map(|(towards, at)| {
+        let head = place.get(..towards.len()).filter(|head| head.eq_ignore_ascii_case(towards))?;
+        Some(format!("{at}{}", &place[head.len()..]))
+    });
+    position.unwrap_or_else(|| place.to_owned())
 }
 
 /// Returns whether somebody only proposes to move the thing to a place: "I could take it to the workshop".

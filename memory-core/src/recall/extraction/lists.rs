@@ -12,9 +12,12 @@ use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::Question;
 
-/// Minimum probability of an event relative to the best one whose words are listed with it, and the minimum certainty of
-/// these.
+/// Minimum probability of an event relative to the best one whose words are listed with it.
 const MIN_LISTED_SHARE: f32 = 0.2;
+/// Log-odds by which an event that answers by itself may be less relevant than the best one and is listed all the same. The
+/// probabilities compare the events, as if only one of them answered.
+const LISTED_RELEVANCE_GAP: f32 = 2.0;
+/// Minimum certainty of the words that are listed.
 const MIN_LISTED_CERTAINTY: f32 = 0.3;
 
 /// Returns whether a question asks for several things: "what drinks", "which tools", "what all".
@@ -36,7 +39,11 @@ impl ReadEvents {
     pub(super) fn list(&self, question: &Question<'_>, known: f32) -> Option<Candidate> {
         let best = self.most_probable().next().filter(|_| asks_for_several(question))?;
         let mut listed: Vec<(&ReadEvent, String)> = Vec::new();
-        for read in self.most_probable().take_while(|read| read.probability >= MIN_LISTED_SHARE * best.probability) {
+        let least = (best.extraction.relevance_alone - LISTED_RELEVANCE_GAP).max(0.0);
+        let answers = |read: &&ReadEvent| {
+            read.probability >= MIN_LISTED_SHARE * best.probability || read.extraction.relevance_alone >= least
+        };
+        for read in self.most_probable().filter(answers) {
             let (text, value, certainty) = read.answer(question);
             let words = index::words(&text).map(|word| index::stem(&word)).collect::<Vec<_>>();
             let is_known = listed.iter().any(|(_, other)| {

@@ -1,9 +1,10 @@
 //! How far an answer and an option say the same.
 
 use super::sole_number;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::parse;
 use crate::language::english::tag::Tag;
-use crate::language::english::time::{Tense, WholeTime, whole_times_told};
+use crate::language::english::time::{Tense, WholeTime, times_a_day, whole_times_told};
 use crate::recall::answerers::times::MAX_CLOCK_SPAN;
 use crate::recall::candidate::CandidateValue;
 use crate::recall::content::Content;
@@ -26,6 +27,11 @@ pub(super) fn agreement(
     let is = |same: bool| f32::from(u8::from(same));
     if let CandidateValue::Truth(yes) = value {
         return is(option.to_lowercase().starts_with(if *yes { "yes" } else { "no" }));
+    }
+    if question.ask() == AnswerKind::Times
+        && let (Some(own), Some(told)) = (times_a_day(option), times_a_day(text))
+    {
+        return is((own - told).abs() < f64::EPSILON);
     }
     let told = quantities(text);
     if let Some((own, unit)) = sole_number(option).filter(|_| !told.is_empty()) {

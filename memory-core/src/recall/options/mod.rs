@@ -1,12 +1,14 @@
 //! Compares the options of a question: the evidence for and against each, by the kind of answer.
 
 mod agreement;
+mod comparison;
 mod times;
 mod topic;
 mod words;
 
 pub(super) use words::Speaks;
 
+use self::comparison::weigh_by_comparison;
 use self::times::{MAX_TIME_CANDIDATES, weigh_by_time};
 use self::topic::weigh_by_topic;
 use self::words::weigh_by_words;
@@ -135,6 +137,9 @@ fn weigh_by_kind(
         return Ok(Some(weighed));
     }
     if let Some(weighed) = weigh_by_told_values(pool, pooled, options) {
+        return Ok(Some(weighed));
+    }
+    if let Some(weighed) = weigh_by_comparison(pool, candidates, options) {
         return Ok(Some(weighed));
     }
     weigh_by_topic(pool, vectors)

@@ -24,6 +24,23 @@ fn two_things_are_compared_by_a_question_about_each() {
 }
 
 #[test]
+fn the_answer_to_a_comparison_chooses_the_option_that_names_it_first() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Tove"), "Ilse is nine years old."),
+        ("18T10:10:00", 0, Kind::Text, Some("Tove"), "Our Bo is four years old."),
+        ("18T10:20:00", 0, Kind::Text, Some("Jonas"), "The regatta is on Saturday at ten."),
+        ("18T10:30:00", 0, Kind::Text, Some("Ivo"), "The flea market is on Friday at noon."),
+    ];
+    let memory = home(rows);
+    let choose = |question: &str, options: [&str; 3]| memory.choose(question, &options).choice;
+    let ages = ["Bo, five years older than Ilse", "Both the same", "Ilse, by five years"];
+    assert_eq!(choose("Who is older, Ilse or Bo?", ages), Some(2));
+    let events =
+        ["The regatta", "The flea market, a day before the regatta", "The regatta, a day before the flea market"];
+    assert_eq!(choose("What comes first, the regatta or the flea market?", events), Some(1));
+}
+
+#[test]
 fn a_thing_is_found_by_what_the_question_names_before_it_asks() {
     let rows: &[Row] = &[
         ("18T10:00:00", 0, Kind::Caption, None, "A tin bucket stands under the window in the hall."),

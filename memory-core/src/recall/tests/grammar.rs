@@ -1,6 +1,7 @@
 //! What a question takes for granted: states, denials, who spoke, what comes first, where a thing was before.
 
 use super::home::{Row, home};
+use crate::language::english::question::parse_question;
 use crate::{Kind, Route};
 
 const NONE: [String; 0] = [];
@@ -78,12 +79,37 @@ fn who_comes_on_a_day_is_told_by_who_tells_of_that_day() {
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
+        ("Does Rolf arrive on Saturday?", "No"),
         ("Who arrives on Sunday?", "Rolf"),
         // Moved is the day alone: whose guest it is was told before.
         ("Whose guest is Rolf?", "Tove"),
         ("On which day does Rolf arrive?", "22 November"),
     ]);
     assert_eq!(misses, NONE);
+}
+
+#[test]
+fn where_something_is_now_may_be_asked_in_the_past() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Caption, None, "The cat Minka sleeps on the stove."),
+        ("18T10:00:00", 0, Kind::Caption, None, "The brown rucksack hangs on the door."),
+        ("18T12:00:00", 0, Kind::Caption, None, "Minka lies on the sofa."),
+        ("18T18:00:00", 0, Kind::Action, Some("Tove"), "Tove moves the brown rucksack into the chest."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Where would I find the brown rucksack if I needed it?", "In the chest"),
+        ("Have you seen the brown rucksack?", "In the chest"),
+        ("Where is the brown rucksack kept?", "In the chest"),
+        ("Have you seen the cat?", "sofa"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn a_word_that_no_lexicon_knows_is_the_verb_between_subject_and_object() {
+    let asked = parse_question("How does Tove decalk the kettle?", &[]);
+    assert_eq!(asked.clause.verb.map(|verb| verb.lemma).as_deref(), Some("decalk"));
+    assert_eq!(asked.clause.subject.map(|subject| subject.head).as_deref(), Some("tove"));
 }
 
 #[test]

@@ -39,8 +39,16 @@ fn quotation(text_: &str, confidence: f32) -> Candidate {
 }
 
 fn decided(candidates: Vec<Candidate>, ablation: Ablation) -> (Result<Candidate, String>, Vec<TraceStep>) {
+    decided_for("Who walks the dog?", candidates, ablation)
+}
+
+fn decided_for(
+    asked: &str,
+    candidates: Vec<Candidate>,
+    ablation: Ablation,
+) -> (Result<Candidate, String>, Vec<TraceStep>) {
     let home = home(MORNING);
-    let query = Query { question: "Who walks the dog?".into(), ablation, ..Query::default() };
+    let query = Query { question: asked.into(), ablation, ..Query::default() };
     let now = home.clock().now().to_jiff().to_zoned(home.zone().clone());
     let question = Question::parse(&query, now, home.search(), None);
     let mut trace = Vec::new();
@@ -61,6 +69,21 @@ fn the_more_detailed_of_those_that_agree_is_told_with_more_confidence() {
     let best = answered(vec![text(Layer::Episodes, "Tove", 0.8), text(Layer::Facts, "Tove, every morning", 0.5)]);
     assert_eq!((best.text.as_str(), best.layer), ("Tove, every morning", Layer::Facts));
     assert!((best.confidence - 0.9).abs() < 1e-6, "{}", best.confidence);
+}
+
+#[test]
+fn the_same_number_in_words_and_digits_agrees_and_one_of_something_else_does_not() {
+    let asked = "How many eggs are there?";
+    let told = |texts: [&str; 2]| {
+        let candidates = texts.map(|told| text(Layer::Episodes, told, 0.6)).to_vec();
+        decided_for(asked, candidates, Ablation::default()).0.unwrap().confidence
+    };
+    let agreed = 1.0 - 0.4 * 0.4;
+    for (texts, confidence) in
+        [(["Five", "5"], agreed), (["Five eggs", "5"], agreed), (["Five", "Five minutes"], 0.6), (["Five", "Six"], 0.6)]
+    {
+        assert!((told(texts) - confidence).abs() < 1e-6, "{texts:?}: {}", told(texts));
+    }
 }
 
 #[test]

@@ -79,6 +79,38 @@ fn asks_object(asked: &ParsedQuestion) -> bool {
     asking && verb && clause.subject.is_some() && clause.objects.is_empty() && !left
 }
 
+/// Returns whether a thing is asked for by what it is in or on: "which drawer is the tape in?".
+fn asks_place_of_class(clause: &Clause, class: &str) -> bool {
+    const POSITIONS: &[&str] = &["in", "inside", "on", "at", "under", "behind", "by"];
+    const CLASSES: [&str; 8] =
+        ["room", "area", "location", "structure", "container", "furniture", "support", "vehicle"];
+    let stays = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" || verb.passive || verb.progressive);
+    let position = clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
+    let mut positions = clause.complements.iter().map(|(word, _)| word.as_str()).chain(position);
+    // "What state is it in?"
+    let is_condition = matches!(class, "state" | "condition" | "shape");
+    stays
+        && !is_condition
+        && positions.any(|word| is_one_of(word, POSITIONS))
+        && CLASSES.iter().any(|of| lexicon::is_a_as(class, of, PartOfSpeech::Noun).is_some())
+}
+
+/// Returns whether somebody is asked for the whereabouts of a certain thing: "have you seen my keys?". "Have you seen a
+/// cat?" and "have you seen the cat on the sofa?" ask whether that happened.
+fn asks_whereabouts(asked: &ParsedQuestion) -> bool {
+    const ANYBODY: &[&str] = &["you", "anybody", "anyone", "somebody", "someone"];
+    let clause = &asked.clause;
+    let seen = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "see" && verb.perfect && !verb.negated);
+    let anybody = clause.subject.as_ref().is_some_and(|subject| is_one_of(&subject.head, ANYBODY));
+    let [thing] = clause.objects.as_slice() else { return false };
+    let certain = thing.kind == NounKind::Name
+        || thing.owner.is_some()
+        || thing.determiner.as_deref().is_some_and(|word| !matches!(word, "a" | "an" | "any" | "some"));
+    let alone = clause.adjuncts.is_empty() && clause.complements.iter().all(|(word, _)| word == "anywhere");
+    let whole = asked.sentences.last().is_some_and(|sentence| sentence.clauses.len() == 1);
+    seen && anybody && certain && alone && whole && asked.cue.is_none() && !thing.is_pronoun()
+}
+
 /// Returns whether the requested subject acts on a thing: an age that brought something is no number of years.
 fn subject_acts(asked: &ParsedQuestion) -> bool {
     let clause = &asked.clause;
@@ -250,6 +282,7 @@ fn kind_without_question_word(asked: &mut ParsedQuestion, words: &QuestionWords)
     });
     match asked.clause.inverted || begins_with_verb || asks_behind_comma(&asked.words) {
         true if asked.alternatives.len() > 1 => AnswerKind::Thing,
+        true if asks_whereabouts(asked) => AnswerKind::Place,
         true => AnswerKind::Truth,
         false => AnswerKind::Description,
     }
@@ -344,6 +377,7 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
         | "night" | "o'clock" | "moment" => AnswerKind::Time,
         "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
         "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => AnswerKind::Place,
+        class if asks_place_of_class(&asked.clause, class) => AnswerKind::Place,
         "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
         "step" if words.any(&["next"]) => AnswerKind::Next,
         _ if noun.is_empty() && words.has(&["what", "now"]) => AnswerKind::Next,

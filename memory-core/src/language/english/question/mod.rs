@@ -8,6 +8,7 @@ mod ellipsis;
 mod kind;
 mod measuring;
 mod rewording;
+mod stage;
 
 use std::ops::Range;
 
@@ -19,6 +20,7 @@ use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
 pub(crate) use self::measuring::{Measure, Measuring, measuring_questions};
 use self::rewording::{count_deed, reworded, without_tag};
+pub(crate) use self::stage::{Stage, asked_stage};
 use super::closed::is_one_of;
 use super::lexicon::{self, PartOfSpeech};
 use super::syntax::{Clause, NounKind, NounPhrase, Sentence, VerbGroup, parse};

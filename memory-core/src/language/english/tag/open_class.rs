@@ -62,6 +62,8 @@ impl Tagger<'_> {
                     if describes && self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Verb }
                 }
                 text if text.ends_with("ed") && text.len() > 4 && !self.has_verb => Tag::Verb,
+                // "How does Ivo descale the kettle?": nothing else stands between a subject and an object.
+                _ if self.is_between_subject_and_object(at) => Tag::Verb,
                 _ => Tag::Noun,
             };
         }
@@ -111,6 +113,15 @@ impl Tagger<'_> {
             }
             _ => self.most_frequent_tag(share),
         }
+    }
+
+    /// Returns whether a subject stands before a word and the determiner of an object behind it.
+    fn is_between_subject_and_object(&self, at: usize) -> bool {
+        let next = self.text(at + 1);
+        let object = is_one_of(next, DETERMINERS) || is_one_of(next, POSSESSIVE_DETERMINERS);
+        let subject =
+            self.previous_word().is_some_and(|before| matches!(before.tag, Tag::Noun | Tag::Name | Tag::Pronoun));
+        object && subject && self.has_inverted_auxiliary()
     }
 
     /// Returns whether a gerund is a subject: "smoking is forbidden", "is smoking allowed?".

@@ -26,9 +26,10 @@ const MIN_YES_COVERAGE: f32 = 0.55;
 /// One method to determine a verdict.
 type VerdictMethod = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
 
-/// The methods, the most certain first: repairs, states, groups of persons, places and times, corrections, deeds.
-const METHODS_BY_CERTAINTY: [VerdictMethod; 10] = [
+/// The methods, the most certain first: repairs, arrivals, states, groups of persons, places and times, corrections, deeds.
+const METHODS_BY_CERTAINTY: [VerdictMethod; 11] = [
     state::verdict_by_repair,
+    whereabouts::verdict_by_arrival,
     state::verdict_by_state,
     |pool, _| same_place::answer(pool),
     |pool, _| kinship::verify_relation(pool),

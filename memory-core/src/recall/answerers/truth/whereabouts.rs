@@ -10,22 +10,36 @@ use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::reading::is_person;
 use crate::{ReadError, TimeSpan, Timestamp};
 
+/// Verbs of coming and going.
+const COMING_AND_GOING: &[&str] = &["come", "arrive", "leave"];
 /// Longest span of a told clock time.
 const MAX_CLOCK_SPAN: std::time::Duration = std::time::Duration::from_secs(3_600);
 /// Maximum difference of two equal clock times, in minutes.
 const CLOCK_TOLERANCE_MIN: i32 = 10;
+
+/// Answers "does the coach arrive on Sunday?" by the latest told future time. Whoever arrives is also there: this goes
+/// before the states.
+pub(super) fn verdict_by_arrival(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
+    let verb = pool.question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    if COMING_AND_GOING.contains(&verb) { verdict_by_time(pool, pooled) } else { Ok(None) }
+}
 
 /// Answers "is the meeting still at ten?" by the latest told future time.
 pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
-    let takes_place =
-        matches!(verb, "be" | "start" | "begin" | "take" | "come" | "arrive" | "leave" | "open" | "close");
+    let comes = COMING_AND_GOING.contains(&verb);
+    let takes_place = comes || matches!(verb, "be" | "start" | "begin" | "take" | "open" | "close");
     let [asked] = question.phrases.as_slice() else { return Ok(None) };
     let alone =
         clause.objects.is_empty() && clause.complements.iter().all(|(word, _)| word == "still" || word == "now");
-    let to_come = question.tense != Tense::Past && clause.subject.as_ref().is_some_and(|it| !is_person(it));
+    // "Is Ivo there at ten?" asks for more than a time.
+    let timed = clause.subject.as_ref().is_some_and(|it| comes || !is_person(it));
+    let to_come = question.tense != Tense::Past && timed;
     if !takes_place || !alone || !to_come {
         return Ok(None);
     }
