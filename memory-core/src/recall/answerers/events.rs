@@ -94,6 +94,10 @@ pub(in crate::recall) fn answer(
     // Without a report of the deed, neither its actor nor its reason is known.
     let untold = matches!(question.ask(), AnswerKind::Person | AnswerKind::Reason) && first.placed == 0.0 && !computed;
     let fits = if untold && lacks_asked_deed(question, &first.reading) { 0.0 } else { fits };
+    // "What did Ivo say when the gong sounded?": his words at that moment, whatever they are about, or all that he said.
+    let said_once = || ranked.iter().filter(|found| is_asked_utterance(question, found)).count() == 1;
+    let utterance = is_asked_utterance(question, first) && (first.placed > 0.0 || said_once());
+    let fits = if utterance { 1.0 } else { fits };
     let mut evidence = vec![first.clone()];
     // Further evidence is ordered by the search, which weighs every word of the question.
     let mut rest: Vec<&RetrievedEvent> = ranked.iter().copied().filter(|found| found.id() != first.id()).collect();
@@ -124,8 +128,10 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
-        computed: false,
-        reason: if fits >= 1.0 {
+        computed: utterance,
+        reason: if utterance {
+            "what was said at that time".into()
+        } else if fits >= 1.0 {
             "the part of the event that was asked for".into()
         } else {
             "the event nearest to the question".into()
@@ -176,6 +182,20 @@ fn parts_of_events<'a>(
         false => None,
     };
     usual.or_else(of_near).or_else(of_wider)
+}
+
+/// Returns whether a question asks for the words of a speaker, and an event is what they said.
+fn is_asked_utterance(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let event = &found.reading.event;
+    let clause = &question.asked.clause;
+    let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()) && !verb.passive);
+    let about = clause.adjuncts.iter().any(|adjunct| matches!(adjunct.preposition.as_str(), "about" | "of" | "on"));
+    let anything = question.ask() == AnswerKind::Thing && question.asked.class.is_none() && clause.objects.is_empty();
+    let speaker = clause.subject.as_ref().map(|subject| subject.head.as_str()).filter(|_| says && anything && !about);
+    let is_speaker = |name: &str| crate::index::words(name).any(|word| Some(word.as_str()) == speaker);
+    // Subtitles begin with who speaks.
+    let named = || event.text.split_once(": ").map(|(name, _)| name).filter(|name| name.split(' ').count() <= 3);
+    event.kind == Kind::Text && event.entity.as_deref().or_else(named).is_some_and(is_speaker)
 }
 
 /// Adds the parts of all events to a list.

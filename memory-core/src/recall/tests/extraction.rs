@@ -326,6 +326,24 @@ fn the_first_and_the_last_of_several_states_are_told_apart() {
 }
 
 #[test]
+fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 2, Kind::Sound, None, "A gong is heard."),
+        ("19T08:00:05", 3, Kind::Text, Some("Forester"), "Two sacks for Oda. I lean them against the fence."),
+        ("19T08:30:00", 3, Kind::Text, None, "Piotr: Good morning, all of you."),
+    ];
+    let marks = Marks { sentence: "no such", words: "", form: AnswerForm::Words, read: Arc::default() };
+    let memory = home(rows).with_meaning().with_reader(marks);
+    for question in ["What did the forester say when the gong sounded?", "What did the forester say?"] {
+        let answer = memory.ask(question);
+        let said = "Forester: Two sacks for Oda. I lean them against the fence.";
+        assert_eq!(answer.answer.as_deref(), Some(said), "{question}: {}", answer.reason);
+    }
+    let subtitle = memory.ask("What did Piotr say?");
+    assert_eq!(subtitle.answer.as_deref(), Some("Piotr: Good morning, all of you."), "{}", subtitle.reason);
+}
+
+#[test]
 fn what_recurs_at_its_hour_is_a_habit() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Caption, None, "Oda waters the seedlings with the green can."),
