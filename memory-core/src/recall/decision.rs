@@ -223,7 +223,7 @@ fn most_confident(candidates: Vec<Candidate>, trace: &mut Vec<TraceStep>) -> Ans
 /// Declines the best candidate if it is too unlikely, or with a reader if the memory is unlikely to answer the question.
 fn answer_if_likely(
     question: &Question<'_>,
-    mut best: Candidate,
+    best: Candidate,
     read: Option<&ReadEvents>,
     trace: &mut Vec<TraceStep>,
 ) -> AnswerDecision {
@@ -240,8 +240,6 @@ fn answer_if_likely(
     }
     if let Some(answerable) = answerable {
         add_trace_step(trace, "answerable", format!("{answerable:.2}"));
-        // An answer is no likelier right than that there is one.
-        best.confidence = best.confidence.min(answerable);
     }
     // The question asks for a name, a place, a number or a time. A sentence without one is no answer.
     if best.signals.fits <= 0.0 {

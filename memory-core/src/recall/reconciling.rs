@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::candidate::{Candidate, CandidateValue, Layer};
-use super::quantities::quantities;
+use super::quantities::{Quantity, quantities};
 use super::question::Question;
 use crate::EventId;
 use crate::index::{is_stop_word, stem, words};
@@ -71,20 +71,22 @@ pub(super) fn candidate_relation(question: &Question<'_>, one: &Candidate, other
     }
 }
 
-/// Returns whether two answers give the same quantity, whether in words or digits. `None` where no quantity is asked for
-/// or one of them gives none.
-fn is_same_quantity(question: &Question<'_>, one: &Candidate, other: &Candidate) -> Option<bool> {
+/// Returns the quantity that a candidate gives, if the question asks for one.
+fn asked_quantity(question: &Question<'_>, candidate: &Candidate) -> Option<Quantity> {
     if !matches!(question.ask(), AnswerKind::Count | AnswerKind::Amount | AnswerKind::Times) {
         return None;
     }
-    let class = question.asked.class.as_ref().map(|class| class.head.as_str());
-    let first = |candidate: &Candidate| {
-        let all = quantities(&candidate.text);
-        let alone = all.len() == 1;
-        all.into_iter().next().filter(|first| alone || first.range.start == 0)
-    };
-    let (one, other) = (first(one)?, first(other)?);
+    let all = quantities(&candidate.text);
+    let alone = all.len() == 1;
+    all.into_iter().next().filter(|first| alone || first.range.start == 0)
+}
+
+/// Returns whether two answers give the same quantity, whether in words or digits. `None` where no quantity is asked for
+/// or one of them gives none.
+fn is_same_quantity(question: &Question<'_>, one: &Candidate, other: &Candidate) -> Option<bool> {
+    let (one, other) = (asked_quantity(question, one)?, asked_quantity(question, other)?);
     // "Five minutes" is no number of eggs.
+    let class = question.asked.class.as_ref().map(|class| class.head.as_str());
     let is_time = |unit: &str| lexicon::category(unit, PartOfSpeech::Noun) == Some(Category::Time);
     let counts = |unit: &str| class.is_none_or(|class| class == unit || !is_time(unit));
     let units = one.unit == other.unit
@@ -129,14 +131,11 @@ pub(super) fn shown_instead(question: &Question<'_>, best: &Candidate, agreeing:
     let is_sure = |extract: &Candidate| extract.signals.fits >= MIN_ANSWER_FIT;
     let place = |wanted: &dyn Fn(&Candidate) -> bool| agreeing.iter().position(wanted);
     // "Nine crates" says more than 9.
+    let has_unit =
+        |candidate: &Candidate| asked_quantity(question, candidate).is_some_and(|told| !told.unit.is_empty());
     let in_words = |other: &Candidate| {
-        let counted = |candidate: &Candidate| quantities(&candidate.text).iter().any(|told| !told.unit.is_empty());
-        matches!(best.value, CandidateValue::Number(..))
-            && !best.computed
-            && other.layer == Layer::Read
-            && is_sure(other)
-            && (!counted(best) && counted(other))
-            && is_same_quantity(question, best, other) == Some(true)
+        let bare = matches!(best.value, CandidateValue::Number(..)) && !best.computed && !has_unit(best);
+        bare && other.layer == Layer::Read && is_sure(other) && has_unit(other)
     };
     place(&|other| is_more_detailed(question, other, best))
         .or_else(|| place(&in_words))

@@ -100,6 +100,8 @@ const STATE_WORDS: &[(StateScale, &[&str], &[&str])] = &[
     ),
 ];
 
+/// Nouns for a condition: "what shape is it in?", "any news of it?"
+pub(crate) const CONDITION_NOUNS: &[&str] = &["state", "condition", "shape", "status", "news"];
 /// Verbs of an aching part of the body.
 pub(crate) const PAIN_VERBS: &[&str] = &["hurt", "ache", "itch", "swell", "burn"];
 /// Words for a part of the body that is well again.

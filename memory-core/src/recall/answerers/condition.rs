@@ -3,7 +3,7 @@
 
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
-use crate::language::english::states::state_of_word;
+use crate::language::english::states::{CONDITION_NOUNS, state_of_word};
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::keep_if_any;
@@ -21,8 +21,6 @@ use crate::{Kind, ReadError};
 const MIN_THING_SIMILARITY: f32 = 0.7;
 /// Maximum number of events of the thing that are read.
 const MAX_THING_EVENTS: usize = 100;
-/// Nouns for a condition: "what shape is it in?", "any news of it?"
-const CONDITION_NOUNS: &[&str] = &["state", "condition", "shape", "status", "news"];
 
 /// Answers with the newest event that tells the condition of the thing in question.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {

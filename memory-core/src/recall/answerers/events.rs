@@ -130,7 +130,7 @@ pub(in crate::recall) fn answer(
         confidence: 0.0,
         computed: utterance,
         reason: if utterance {
-            "what was said at that time".into()
+            "what they said".into()
         } else if fits >= 1.0 {
             "the part of the event that was asked for".into()
         } else {
@@ -184,18 +184,14 @@ fn parts_of_events<'a>(
     usual.or_else(of_near).or_else(of_wider)
 }
 
-/// Returns whether a question asks for the words of a speaker, and an event is what they said.
+/// Returns whether a question asks for all that somebody said, and an event is their words.
 fn is_asked_utterance(question: &Question<'_>, found: &RetrievedEvent) -> bool {
-    let event = &found.reading.event;
     let clause = &question.asked.clause;
-    let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()) && !verb.passive);
     let about = clause.adjuncts.iter().any(|adjunct| matches!(adjunct.preposition.as_str(), "about" | "of" | "on"));
     let anything = question.ask() == AnswerKind::Thing && question.asked.class.is_none() && clause.objects.is_empty();
-    let speaker = clause.subject.as_ref().map(|subject| subject.head.as_str()).filter(|_| says && anything && !about);
-    let is_speaker = |name: &str| crate::index::words(name).any(|word| Some(word.as_str()) == speaker);
-    // Subtitles begin with who speaks.
-    let named = || event.text.split_once(": ").map(|(name, _)| name).filter(|name| name.split(' ').count() <= 3);
-    event.kind == Kind::Text && event.entity.as_deref().or_else(named).is_some_and(is_speaker)
+    anything
+        && !about
+        && asked_speaker(question).is_some_and(|speaker| is_said_by(speaker, &found.reading) == Some(true))
 }
 
 /// Adds the parts of all events to a list.
@@ -279,15 +275,21 @@ fn asked_speaker<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
 }
 
+/// Returns whether an event is speech of a person. `None` if it is no speech, or nobody knows whose.
+fn is_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> Option<bool> {
+    let event = &reading.event;
+    // Subtitles begin with who speaks.
+    let subtitled = || event.text.split_once(": ").map(|(name, _)| name).filter(|name| name.split(' ').count() <= 3);
+    let name = event.entity.as_deref().or_else(subtitled).filter(|_| event.kind == Kind::Text)?;
+    let name = crate::recall::reading::name_phrase(name);
+    let alike = phrase_similarity(speaker, &name, reading) >= MIN_PERSON_SIMILARITY;
+    Some(alike || steps_below_class(&name, &speaker.head).is_some())
+}
+
 /// Returns whether an event can contain the words of a person. An unknown speaker can be anybody.
 fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
-    let event = &reading.event;
-    let unknown = event.entity.is_none() && event.kind == Kind::Text;
-    let own = event.entity.as_deref().is_some_and(|entity| {
-        let name = crate::recall::reading::name_phrase(entity);
-        phrase_similarity(speaker, &name, reading) >= MIN_PERSON_SIMILARITY
-            || steps_below_class(&name, &speaker.head).is_some()
-    });
+    let said = is_said_by(speaker, reading);
+    let unknown = said.is_none() && reading.event.kind == Kind::Text;
     let told = reading.clauses().any(|clause| {
         let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()));
         says && clause
@@ -295,7 +297,7 @@ fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
             .as_ref()
             .is_some_and(|subject| phrase_similarity(speaker, subject, reading) >= MIN_PERSON_SIMILARITY)
     });
-    unknown || own || told
+    unknown || said == Some(true) || told
 }
 
 /// Returns whether a question restricts nothing but the time: "who was the last person in front of you?".

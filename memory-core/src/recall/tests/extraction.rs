@@ -9,14 +9,14 @@ use crate::recall::answer;
 use crate::{Kind, Query, Route};
 
 /// The passages of the last call: text, and what was before it.
-type ReadTexts = Arc<Mutex<Vec<(String, String)>>>;
+pub(super) type ReadTexts = Arc<Mutex<Vec<(String, String)>>>;
 
 /// A reader that finds one sentence relevant, and marks its words.
-struct Marks {
-    sentence: &'static str,
-    words: &'static str,
-    form: AnswerForm,
-    read: ReadTexts,
+pub(super) struct Marks {
+    pub sentence: &'static str,
+    pub words: &'static str,
+    pub form: AnswerForm,
+    pub read: ReadTexts,
 }
 
 impl AnswerExtractor for Marks {
@@ -273,59 +273,6 @@ fn what_was_taken_back_is_not_read() {
 }
 
 #[test]
-fn a_later_event_that_answers_supersedes_an_earlier_one_where_a_present_state_is_asked_for() {
-    let rows: &[Row] = &[
-        ("19T08:00:00", 0, Kind::Text, Some("Oda"), "The pegs live in the blue tin."),
-        ("19T10:00:00", 0, Kind::Caption, None, "Piotr tips all the pegs into a wicker basket."),
-    ];
-    let read_as = |question: &str| -> Vec<f32> {
-        let marks = Marks { sentence: "pegs", words: "pegs", form: AnswerForm::Words, read: Arc::default() };
-        let memory = home(rows).with_meaning().with_reader(marks);
-        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
-        let of = |text: &str| {
-            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
-            sign("superseded", &read.find(|step| step.detail.contains(text)).unwrap().detail)
-        };
-        vec![of("blue tin"), of("wicker basket")]
-    };
-    // -ln of the probability that an event with log-odds of 5 does not answer.
-    let surely = 5.0_f32.exp().ln_1p();
-    for now in ["Where are the pegs?", "Which basket are the pegs in?", "Have you seen the pegs?"] {
-        assert_eq!(read_as(now), [surely, 0.0], "{now}");
-    }
-    assert_eq!(read_as("The pegs that he took, where would I find them?"), [surely, 0.0]);
-    assert_eq!(read_as("Where were the pegs at first?"), [0.0, 0.0]);
-    assert_eq!(read_as("Why did he take the pegs?"), [0.0, 0.0]);
-}
-
-/// Returns a sign of an event that was read, from a step of the trace.
-fn sign(name: &str, detail: &str) -> f32 {
-    let (_, behind) = detail.split_once(&format!("{name}: ")).unwrap();
-    behind.split([',', ' ']).next().unwrap().parse().unwrap()
-}
-
-#[test]
-fn the_first_and_the_last_of_several_states_are_told_apart() {
-    let rows: &[Row] = &[
-        ("18T08:00:00", 0, Kind::Text, Some("Oda"), "The pegs cost three marks."),
-        ("19T10:00:00", 0, Kind::Text, Some("Oda"), "The pegs cost seven marks."),
-    ];
-    let stages = |question: &str| -> Vec<f32> {
-        let marks = Marks { sentence: "pegs", words: "pegs", form: AnswerForm::Words, read: Arc::default() };
-        let memory = home(rows).with_meaning().with_reader(marks);
-        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
-        let of = |text: &str| {
-            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
-            sign("stage", &read.find(|step| step.detail.contains(text)).unwrap().detail)
-        };
-        vec![of("three"), of("seven")]
-    };
-    assert_eq!(stages("What did the pegs cost at first?"), [1.0, 0.0]);
-    assert_eq!(stages("What did the pegs cost in the end?"), [0.0, 1.0]);
-    assert_eq!(stages("What did the pegs cost?"), [0.0, 0.0]);
-}
-
-#[test]
 fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
     let rows: &[Row] = &[
         ("19T08:00:00", 2, Kind::Sound, None, "A gong is heard."),
@@ -341,29 +288,6 @@ fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
     }
     let subtitle = memory.ask("What did Piotr say?");
     assert_eq!(subtitle.answer.as_deref(), Some("Piotr: Good morning, all of you."), "{}", subtitle.reason);
-}
-
-#[test]
-fn what_recurs_at_its_hour_is_a_habit() {
-    let rows: &[Row] = &[
-        ("17T09:00:00", 0, Kind::Caption, None, "Oda waters the seedlings with the green can."),
-        ("18T09:20:00", 0, Kind::Caption, None, "Oda waters the seedlings by the window."),
-        ("18T16:00:00", 0, Kind::Caption, None, "Oda waters the seedlings with the hose."),
-        ("19T09:10:00", 0, Kind::Caption, None, "Oda gives the seedlings water with the green can."),
-        ("19T09:15:00", 0, Kind::Caption, None, "Oda scrubs a flower pot."),
-    ];
-    let recurring = |question: &str| -> Vec<f32> {
-        let marks = Marks { sentence: "seedlings", words: "seedlings", form: AnswerForm::Words, read: Arc::default() };
-        let memory = home(rows).with_meaning().with_reader(marks);
-        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
-        let of = |text: &str| {
-            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
-            sign("recurring", &read.find(|step| step.detail.contains(text)).unwrap().detail)
-        };
-        vec![of("waters the seedlings with the green"), of("by the window"), of("hose"), of("flower pot")]
-    };
-    assert_eq!(recurring("What does Oda usually water?"), [2.0, 2.0, 0.0, 0.0]);
-    assert_eq!(recurring("What did Oda water?"), [0.0; 4]);
 }
 
 /// A reader that marks what a vessel is filled with. Of several events, it thinks that the newest answers; each does by
@@ -400,29 +324,6 @@ fn all_that_answers_by_itself_is_listed_where_several_things_are_asked_for() {
     assert_eq!(several.answer.as_deref(), Some("Cider and buttermilk"), "{}", several.reason);
     let one = memory.ask("What drink was the jug filled with?");
     assert_eq!(one.answer.as_deref(), Some("Buttermilk"), "{}", one.reason);
-}
-
-#[test]
-fn of_events_that_answer_as_well_the_later_one_is_likelier_where_a_present_state_is_asked_for() {
-    let rows: &[Row] = &[
-        ("18T08:00:00", 0, Kind::Text, Some("Oda"), "The pegs are three."),
-        ("19T10:00:00", 0, Kind::Text, Some("Oda"), "The pegs are seven."),
-    ];
-    let probabilities = |question: &str| -> Vec<f32> {
-        let marks = Marks { sentence: "pegs", words: "pegs", form: AnswerForm::Words, read: Arc::default() };
-        let memory = home(rows).with_meaning().with_reader(marks);
-        let answer = answer(&Query { question: question.into(), trace: true, ..Query::default() }, &memory).unwrap();
-        let of = |text: &str| {
-            let mut read = answer.trace.iter().filter(|step| step.step == "passage");
-            let detail = &read.find(|step| step.detail.contains(text)).unwrap().detail;
-            let (_, behind) = detail.split_once("probability: ").unwrap();
-            behind.split(',').next().unwrap().parse().unwrap()
-        };
-        vec![of("three"), of("seven")]
-    };
-    let is = probabilities("How many pegs are there?");
-    let was = probabilities("How many pegs were there?");
-    assert!(is[1] / is[0] > 1.2 * (was[1] / was[0]), "{is:?} {was:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod evidence;
 mod extraction;
 mod grammar;
 pub(crate) mod home;
+mod passage_signs;
 mod perceived;
 mod readings;
 mod reconciling;

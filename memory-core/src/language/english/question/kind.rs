@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{AnswerKind, ParsedQuestion, is_request_verb};
 use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::states::CONDITION_NOUNS;
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 
@@ -87,10 +88,9 @@ fn asks_place_of_class(clause: &Clause, class: &str) -> bool {
     let stays = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" || verb.passive || verb.progressive);
     let position = clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
     let mut positions = clause.complements.iter().map(|(word, _)| word.as_str()).chain(position);
-    // "What state is it in?"
-    let is_condition = matches!(class, "state" | "condition" | "shape");
+    // "What state is it in?" asks for no place.
     stays
-        && !is_condition
+        && !is_one_of(class, CONDITION_NOUNS)
         && positions.any(|word| is_one_of(word, POSITIONS))
         && CLASSES.iter().any(|of| lexicon::is_a_as(class, of, PartOfSpeech::Noun).is_some())
 }

@@ -37,6 +37,11 @@ pub(crate) fn times_a_day(text: &str) -> Option<f64> {
                 }
                 unit => unit_in_days(unit).map(|days| 1.0 / days),
             },
+            // "On Mondays".
+            day if day.ends_with("days") && weekday_named(day.trim_end_matches('s')).is_some() => {
+                weekday = weekday.or(Some(1.0 / 7.0));
+                None
+            }
             _ => None,
         };
         found = found.or(often);
@@ -67,6 +72,7 @@ mod tests {
         for (one, other) in [
             ("once a week", "as every week"),
             ("Weekly", "every Monday"),
+            ("once a week", "on Mondays"),
             ("twice a day", "2 times a day"),
             ("every fortnight", "Every two weeks"),
             ("once a month, on the first Sunday", "The first Sunday of every month."),
