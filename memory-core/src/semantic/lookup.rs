@@ -276,6 +276,12 @@ impl Facts {
             }
         }
         let relations = matches!(question.ask, Ask::Relation(_));
+        // "The drill" after "my drill" is the same one, as long as there is no other.
+        let bare = subjects.iter().position(|(subject, _)| *subject == question.subject.head);
+        if let (Some(bare), 2) = (bare, subjects.len()) {
+            let (_, topics) = subjects.remove(bare);
+            subjects[0].1.extend(topics);
+        }
         let mut lists: Vec<Vec<_>> = subjects.into_iter().map(|(_, topics)| topics).collect();
         if relations {
             // Several hold at a time: each is a list of its own.

@@ -290,6 +290,17 @@ fn things_are_told_apart_by_what_names_them() {
 }
 
 #[test]
+fn a_thing_that_somebody_calls_theirs_once_is_the_same_one_later() {
+    let mut mind = Mind::from_events(&[
+        said(1, 0, "Ben", "My drill is in the shed."),
+        said(2, 60, "Ben", "I moved the drill to the attic."),
+    ]);
+    assert_eq!(mind.ask("Where is the drill?"), ["in the attic"]);
+    mind.learn(&said(3, 90, "Anna", "My drill is in the car."));
+    assert_eq!(mind.ask("Where is the drill?").len(), 3, "whose drill is meant");
+}
+
+#[test]
 fn other_questions_are_left_to_search() {
     for question in [
         "What did Anna say about the mug?",
