@@ -198,7 +198,8 @@ fn asks_for_earlier_state(question: &Question<'_>) -> bool {
     question.ask() != AnswerKind::Change && (before || said)
 }
 
-fn correction_in(reading: &ParsedEvent) -> Option<Correction> {
+/// Returns what a text corrects of earlier ones.
+pub(super) fn correction_in(reading: &ParsedEvent) -> Option<Correction> {
     if reading.event.kind != Kind::Text || !may_correct(&reading.event.text) {
         return None;
     }

@@ -307,7 +307,20 @@ fn question_tense(text: &str) -> Tense {
     });
     match auxiliary.next().as_deref() {
         Some("did" | "was" | "were" | "had" | "couldn" | "couldn't") => Tense::Past,
-        _ => tense_of(text),
+        _ => got_tense(text).unwrap_or_else(|| tense_of(text)),
+    }
+}
+
+/// Returns the tense of a question for what somebody has, which is no past one: "what have we got on Tuesday?" asks of the
+/// time to come. `None` for "where has it got to?" and "what has she got done?".
+fn got_tense(text: &str) -> Option<Tense> {
+    let words: Vec<String> = crate::index::words(text).collect();
+    let has = words.iter().position(|word| matches!(word.as_str(), "have" | "has" | "ve"))?;
+    let got = words.iter().position(|word| word == "got").filter(|got| has < *got && *got <= has + 4)?;
+    match words.get(got + 1).map_or("", String::as_str) {
+        "" => Some(Tense::Present),
+        "on" | "for" | "today" | "tomorrow" | "tonight" | "this" | "next" => Some(Tense::Future),
+        _ => None,
     }
 }
 

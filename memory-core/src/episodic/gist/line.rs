@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use crate::episodic::visited;
 use crate::gist_line::{Line, Topic};
+use crate::index::{is_stop_word, stem, words};
 use crate::{Event, Kind, Modality, Value};
 
 /// Maximum number of words in a line.
 const MAX_WORDS: usize = 18;
+/// Maximum number of words of several sentences in a line.
+const MAX_SPEECH_WORDS: usize = 13;
 /// Maximum number of characters in a line.
 const MAX_CHARS: usize = 160;
 /// Maximum number of events that a line refers to, the first ones.
@@ -67,6 +70,11 @@ impl Topic {
 impl Line {
     /// Makes the line of an event; `None` if it does not belong into a summary: a question, or a state of the signal.
     pub(crate) fn of(event: &Event) -> Option<Self> {
+        Self::about(event, &[])
+    }
+
+    /// Makes the line of an event that is told because of a topic, given by the stems of its words.
+    pub(crate) fn about(event: &Event, topic_stems: &[String]) -> Option<Self> {
         let text = |name: &str| event.attributes.get(name).and_then(Value::as_text);
         let first_of = |name: &str| match event.attributes.get(name) {
             Some(Value::List(items)) => items.first().and_then(Value::as_text),
@@ -93,7 +101,12 @@ impl Line {
             Kind::Sound => (Topic::Sound, name("sounds").unwrap_or_else(own)),
             Kind::Object => (Topic::Object, name("objects").unwrap_or_else(own)),
         };
-        let text = short(&words);
+        let text = match topic {
+            // People greet and address each other before they say something.
+            Topic::Speech => short(most_telling(&words, topic_stems)),
+            _ if topic_stems.is_empty() => short(sentences(&words).next().map_or("", |first| &words[first])),
+            _ => short(most_telling(&words, topic_stems)),
+        };
         // Of a goal and of what is in view the entity is one of many; a name without a capital is none of a speaker.
         let is_named = matches!(topic, Topic::Scene | Topic::Action | Topic::Speech | Topic::State);
         let is_name = |name: &String| topic != Topic::Speech || name.starts_with(char::is_uppercase);
@@ -156,14 +169,56 @@ pub(crate) fn joined(lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
     joined
 }
 
-/// The first sentence, cut at a length that reads well.
+/// The ranges of the sentences of a text, with their marks.
+fn sentences(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        start += text[start..].len() - text[start..].trim_start().len();
+        let rest = &text[start..];
+        let is_end = |(at, c): &(usize, char)| {
+            matches!(c, '.' | '!' | '?') && rest[at + c.len_utf8()..].starts_with(char::is_whitespace)
+        };
+        let end = rest.char_indices().find(is_end).map_or(rest.trim_end().len(), |(at, c)| at + c.len_utf8());
+        let sentence = start..start + end;
+        start = sentence.end;
+        (!sentence.is_empty()).then_some(sentence)
+    })
+}
+
+/// The sentences in a row that say most: with the most different words that mean something. Longer than
+/// [`MAX_SPEECH_WORDS`] is only a single sentence. Where there is a topic, the sentence that names most of it. A question
+/// says nothing, if there is anything else.
+fn most_telling<'t>(text: &'t str, topic_stems: &[String]) -> &'t str {
+    let value = |part: &str| {
+        let mut stems: Vec<String> =
+            words(part).take(MAX_WORDS).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect();
+        stems.sort_unstable();
+        stems.dedup();
+        let named = stems.iter().filter(|stem| topic_stems.contains(stem)).count();
+        (!part.ends_with('?'), named, stems.len())
+    };
+    let all: Vec<std::ops::Range<usize>> = sentences(text).collect();
+    let mut best: Option<&str> = None;
+    for (place, first) in all.iter().enumerate() {
+        for last in &all[place..] {
+            let part = &text[first.start..last.end];
+            let several = last.start > first.start;
+            if several && (!topic_stems.is_empty() || part.split_whitespace().count() > MAX_SPEECH_WORDS) {
+                break;
+            }
+            // Of equal ones the first and shortest.
+            if best.is_none_or(|best| value(part) > value(best)) {
+                best = Some(part);
+            }
+        }
+    }
+    best.unwrap_or_default()
+}
+
+/// A text, cut at a length that reads well.
 fn short(text: &str) -> String {
-    let text = text.trim();
-    let end = text
-        .char_indices()
-        .find(|(at, c)| matches!(c, '.' | '!' | '?') && text[at + c.len_utf8()..].starts_with(char::is_whitespace))
-        .map_or(text.len(), |(at, _)| at);
-    let all: Vec<&str> = text[..end].split_whitespace().collect();
+    let text = text.trim_end_matches(['.', '!', '?']);
+    let all: Vec<&str> = text.split_whitespace().collect();
     let mut cut = all[..all.len().min(MAX_WORDS)].join(" ").replace(char::is_control, " ");
     let mut is_cut = all.len() > MAX_WORDS;
     if let Some((at, _)) = cut.char_indices().nth(MAX_CHARS) {

@@ -348,6 +348,9 @@ pub(crate) const HARM_WORDS: &[&str] = &[
 /// Units of money with another common meaning.
 pub(crate) const AMBIGUOUS_MONEY_UNITS: &[&str] = &["pound", "crown", "mark", "quid", "buck", "penny", "pence"];
 
+/// Nouns for whatever has to be done: "what jobs did she get done?"
+pub(crate) const WORK_NOUNS: &[&str] = &["chore", "job", "task", "work"];
+
 /// Verbs of speech.
 pub(crate) const SPEECH_VERBS: &[&str] =
     &["say", "tell", "mention", "explain", "answer", "reply", "announce", "promise", "claim", "suggest", "report"];

@@ -194,20 +194,26 @@ fn admits_mistake(sentence: &Sentence, words: &[&Word]) -> bool {
     })
 }
 
-/// Returns whether something is cancelled: "the meeting is cancelled", "they have called it off".
+/// Returns whether something is cancelled: "the meeting is cancelled", "they have called it off", "choir is off on Monday".
 fn is_cancellation(words: &[&Word]) -> bool {
     let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
     let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.has_text("off"));
-    cancels || called
+    // A lamp is off, too.
+    let is_off = || words.windows(2).any(|two| two[0].lemma == "be" && two[1].has_text("off"));
+    let takes_time =
+        || words.iter().any(|word| word.tag == Tag::Time || word.tag == Tag::Noun && takes_place(&word.lemma));
+    cancels || called || is_off() && takes_time()
+}
+
+/// Returns whether a noun names something that happens.
+fn takes_place(noun: &str) -> bool {
+    let category = lexicon::category(noun, PartOfSpeech::Noun);
+    matches!(category, Some(Category::Act | Category::Event | Category::Time | Category::Communication))
 }
 
 /// Returns whether a sentence without a verb says that there is none: "No rehearsal tonight, I am afraid".
 fn denies_existence(words: &[&Word]) -> bool {
     let [first, second, ..] = words else { return false };
-    let takes_place = |noun: &str| {
-        let category = lexicon::category(noun, PartOfSpeech::Noun);
-        matches!(category, Some(Category::Act | Category::Event | Category::Time | Category::Communication))
-    };
     let phrase = || words.iter().skip(1).take_while(|word| word.tag != Tag::Mark && word.tag != Tag::Time);
     let verbless = phrase().all(|word| !matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal));
     let head = phrase().filter(|word| matches!(word.tag, Tag::Noun | Tag::Name)).last();
@@ -223,6 +229,7 @@ fn is_rescheduling(words: &[&Word]) -> bool {
         || verb(&["postpone", "reschedule", "rearrange", "delay"])
         || verb(&["move", "put", "push", "shift", "bring"])
             && (has("back") || has("forward") || has("to") && has("now"))
+        || verb(&["put"]) && has("off")
         || has("now") && (has("later") || has("earlier") || verb(&["start", "begin", "be"]))
 }
 
@@ -398,6 +405,9 @@ mod tests {
         assert!(of("They are cancelling the regatta.").is_some_and(|found| found.called_off));
         assert!(of("They are postponing the regatta.").is_some_and(|found| found.moved));
         assert!(of("The regatta is cancelled.").is_some_and(|found| found.called_off));
+        assert!(of("The regatta is off.").is_some_and(|found| found.called_off));
+        assert!(of("The lamp is off.").is_none_or(|found| !found.called_off));
+        assert!(of("They have put off the regatta until May.").is_some_and(|found| found.moved));
         assert!(of("The regatta starts at nine instead.").is_some_and(|found| found.moved && !found.called_off));
         assert!(of("The regatta starts an hour later now.").is_some_and(|found| found.moved));
         assert!(of("The regatta starts at nine.").is_none());

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::question::{AnswerKind, Occurrence};
-use crate::language::english::syntax::{Clause, NounPhrase};
+use crate::language::english::syntax::Clause;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::keep_if_any;
-use crate::recall::answerers::parts::{MAX_LIST_ITEMS, MIN_PERSON_SIMILARITY, answer_parts, steps_below_class};
+use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
 use crate::recall::answerers::times::rank_margin;
+use crate::recall::answerers::utterances::{asked_speaker, asks_all_words, is_said_by, may_be_said_by};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
-use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::{Question, ROBOT_ENTITY};
-use crate::recall::reading::{ParsedEvent, is_person};
+use crate::recall::reading::ParsedEvent;
 use crate::recall::stance::stance;
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
@@ -94,9 +94,12 @@ pub(in crate::recall) fn answer(
     // Without a report of the deed, neither its actor nor its reason is known.
     let untold = matches!(question.ask(), AnswerKind::Person | AnswerKind::Reason) && first.placed == 0.0 && !computed;
     let fits = if untold && lacks_asked_deed(question, &first.reading) { 0.0 } else { fits };
-    // "What did Ivo say when the gong sounded?": his words at that moment, whatever they are about, or all that he said.
-    let said_once = || ranked.iter().filter(|found| is_asked_utterance(question, found)).count() == 1;
-    let utterance = is_asked_utterance(question, first) && (first.placed > 0.0 || said_once());
+    // "What did Ivo say when the gong sounded?": his words at that moment, whatever they are about.
+    let said = |found: &RetrievedEvent| {
+        asked_speaker(question).is_some_and(|speaker| is_said_by(speaker, &found.reading) == Some(true))
+    };
+    let said_once = || ranked.iter().filter(|found| said(found)).count() == 1;
+    let utterance = asks_all_words(question) && said(first) && (first.placed > 0.0 || said_once());
     let fits = if utterance { 1.0 } else { fits };
     let mut evidence = vec![first.clone()];
     // Further evidence is ordered by the search, which weighs every word of the question.
@@ -184,16 +187,6 @@ fn parts_of_events<'a>(
     usual.or_else(of_near).or_else(of_wider)
 }
 
-/// Returns whether a question asks for all that somebody said, and an event is their words.
-fn is_asked_utterance(question: &Question<'_>, found: &RetrievedEvent) -> bool {
-    let clause = &question.asked.clause;
-    let about = clause.adjuncts.iter().any(|adjunct| matches!(adjunct.preposition.as_str(), "about" | "of" | "on"));
-    let anything = question.ask() == AnswerKind::Thing && question.asked.class.is_none() && clause.objects.is_empty();
-    anything
-        && !about
-        && asked_speaker(question).is_some_and(|speaker| is_said_by(speaker, &found.reading) == Some(true))
-}
-
 /// Adds the parts of all events to a list.
 fn add_parts_of_all(question: &Question<'_>, events: &[&RetrievedEvent], parts: &mut Vec<String>) {
     for part in events.iter().flat_map(|found| answer_parts(question, found)) {
@@ -265,39 +258,6 @@ fn is_same_clock_time(a: TimeSpan, b: TimeSpan) -> bool {
     let middle = |span: TimeSpan| span.start.saturating_add(span.end.since(span.start) / 2).as_micros() / 60_000_000;
     let apart = (middle(a) - middle(b)).rem_euclid(12 * 60);
     a.overlaps(b) || apart.min(12 * 60 - apart) <= 15
-}
-
-/// Returns the speaker whose words are asked for: "what did the guard say about the gate?".
-fn asked_speaker<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
-    let clause = &question.asked.clause;
-    let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()) && !verb.passive);
-    let open = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Description | AnswerKind::Action);
-    clause.subject.as_ref().filter(|subject| says && open && !subject.is_pronoun() && is_person(subject))
-}
-
-/// Returns whether an event is speech of a person. `None` if it is no speech, or nobody knows whose.
-fn is_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> Option<bool> {
-    let event = &reading.event;
-    // Subtitles begin with who speaks.
-    let subtitled = || event.text.split_once(": ").map(|(name, _)| name).filter(|name| name.split(' ').count() <= 3);
-    let name = event.entity.as_deref().or_else(subtitled).filter(|_| event.kind == Kind::Text)?;
-    let name = crate::recall::reading::name_phrase(name);
-    let alike = phrase_similarity(speaker, &name, reading) >= MIN_PERSON_SIMILARITY;
-    Some(alike || steps_below_class(&name, &speaker.head).is_some())
-}
-
-/// Returns whether an event can contain the words of a person. An unknown speaker can be anybody.
-fn may_be_said_by(speaker: &NounPhrase, reading: &ParsedEvent) -> bool {
-    let said = is_said_by(speaker, reading);
-    let unknown = said.is_none() && reading.event.kind == Kind::Text;
-    let told = reading.clauses().any(|clause| {
-        let says = clause.verb.as_ref().is_some_and(|verb| SPEECH_VERBS.contains(&verb.lemma.as_str()));
-        says && clause
-            .subject
-            .as_ref()
-            .is_some_and(|subject| phrase_similarity(speaker, subject, reading) >= MIN_PERSON_SIMILARITY)
-    });
-    unknown || said == Some(true) || told
 }
 
 /// Returns whether a question restricts nothing but the time: "who was the last person in front of you?".

@@ -2,6 +2,7 @@
 
 pub(super) mod absent;
 pub(super) mod adjacent_deeds;
+mod agenda;
 pub(super) mod amounts;
 pub(super) mod causes;
 mod changes;
@@ -45,6 +46,7 @@ pub(super) mod times;
 pub(super) mod told_relations;
 pub(super) mod trips;
 pub(super) mod truth;
+mod utterances;
 
 use self::trips::TripAnswer;
 use super::calibration;
@@ -163,7 +165,7 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 10] = [
+    let answerers: [MultiEventAnswerer; 12] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -172,6 +174,8 @@ fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> R
         |pool, _| inventory::answer(pool),
         |pool, _| persons_met::answer(pool),
         |pool, _| talkative::answer(pool),
+        |pool, _| utterances::answer(pool),
+        |pool, _| agenda::answer(pool),
         |pool, _| harmful_food::answer(pool),
         interruptions::answer,
     ];
@@ -276,7 +280,9 @@ fn asks_for_summary(question: &Question<'_>) -> bool {
     match question.ask() {
         AnswerKind::Summary => true,
         AnswerKind::Action => summary::asks_for_long_span(question) || summary::restricts_only_time(question),
-        AnswerKind::Thing | AnswerKind::Description => summary::restricts_only_time(question),
+        AnswerKind::Thing | AnswerKind::Description => {
+            summary::restricts_only_time(question) || summary::asks_how_time_was(question)
+        }
         _ => false,
     }
 }

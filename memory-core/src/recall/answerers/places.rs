@@ -135,10 +135,15 @@ pub(in crate::recall) fn answer(
         signals,
         confidence: 0.0,
         computed: false,
-        reason: if reports.len() == 1 {
-            "the only place told of it".into()
-        } else {
-            format!("the latest of {} places told of it", reports.len())
+        reason: match (reports.first(), reports.last()) {
+            _ if reports.len() == 1 => "the only place told of it".into(),
+            (_, Some(last)) if std::ptr::eq(last, chosen) => {
+                format!("the latest of {} places told of it", reports.len())
+            }
+            (Some(first), _) if std::ptr::eq(first, chosen) => {
+                format!("the first of {} places told of it", reports.len())
+            }
+            _ => format!("one of {} places told of it", reports.len()),
         },
     }))
 }

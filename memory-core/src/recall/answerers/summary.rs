@@ -1,13 +1,15 @@
 //! Answers with a summary of a time span, or of what is remembered about somebody or something.
 
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
-use crate::language::english::closed::PLACE_PREPOSITIONS;
+use crate::index::stem;
+use crate::language::english::closed::{PLACE_PREPOSITIONS, WORK_NOUNS, is_one_of};
 use crate::language::english::lexicon;
 use crate::language::english::space::asks_robot_perception;
 use crate::language::english::syntax::NounPhrase;
+use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
-use crate::recall::pool::{EventPool, merge};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY, spends_time};
 use crate::recall::reading::{is_person, name_phrase};
 use crate::{EventId, ReadError, TimeSpan, Timestamp};
@@ -38,12 +40,23 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
             );
             // Whom the question calls by a role: "the plumber" is Tamm.
             let called = |name: &&NounPhrase| name.range.is_empty() && name.head != ROBOT_ENTITY;
-            for name in question.named.iter().filter(|_| is_person(thing)).filter(called) {
-                let own = pool.events_mentioning(name, bound, false, MAX_THING_EVENTS, &question.content)?;
+            let roles = question.role_names.iter().filter(|(role, _)| *role == thing.head);
+            let named = question.named.iter().filter(|_| is_person(thing)).filter(called).cloned();
+            for name in named.chain(roles.map(|(_, name)| name_phrase(name))) {
+                let own = pool.events_about(&name, bound, false, MAX_THING_EVENTS, &question.content)?;
                 found = merge(found, own);
             }
             found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
-            joined(found.iter().filter_map(|found| Line::of(&found.reading.event)))
+            // What somebody says is all of them; others say other things too.
+            let topic: Vec<String> = thing.lemmas().into_iter().map(stem).collect();
+            let own = |found: &RetrievedEvent| {
+                found
+                    .reading
+                    .entity_phrase()
+                    .is_some_and(|own| own.lemmas().iter().any(|word| topic.contains(&stem(word))))
+            };
+            let topic_of = |found: &RetrievedEvent| if own(found) { &[][..] } else { &topic[..] };
+            joined(found.iter().filter_map(|found| Line::about(&found.reading.event, topic_of(found))))
         }
         (None, Some(bound)) => pool.reader.lines(bound)?,
         // "The session" and "the recording" are no thing that memory knows, but all of it.
@@ -78,6 +91,14 @@ fn owner_of_time(question: &Question<'_>) -> Option<NounPhrase> {
     })?;
     let name = name_phrase(owner);
     is_person(&name).then_some(name)
+}
+
+/// Returns whether a question asks how somebody's time was: "how did Tove's Tuesday go?"
+pub(in crate::recall) fn asks_how_time_was(question: &Question<'_>) -> bool {
+    let asking = question.asked.clause.asking.as_ref();
+    let how = asking.is_some_and(|asking| asking.word == "how" && asking.degree.is_none());
+    let mut verbs = question.asked.words.iter().filter(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary));
+    how && verbs.all(|verb| matches!(verb.lemma.as_str(), "go" | "be" | "do")) && owner_of_time(question).is_some()
 }
 
 /// Returns whether a phrase means a time, or a recording.
@@ -121,6 +142,7 @@ pub(in crate::recall) fn asks_for_long_span(question: &Question<'_>) -> bool {
         .is_some_and(|bound| bound.end.since(bound.start).as_secs() >= 3_600);
     let persons = question.content.items.iter().all(|item| {
         item.light
+            || is_one_of(&item.lemma, WORK_NOUNS)
             || places_where_it_happened(question).any(|noun| noun.lemmas().contains(&item.lemma.as_str()))
             || question.named.iter().any(|noun| is_person(noun) && noun.head == item.lemma)
             || item.lemma == ROBOT_ENTITY

@@ -2,8 +2,8 @@
 
 mod planned;
 
-pub(super) use self::planned::told_future_time;
 use self::planned::{first_planned_time, former_time};
+pub(super) use self::planned::{hour_of_day, is_former_time, told_future_time};
 use crate::index::{stem, words};
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::time::{
@@ -297,7 +297,7 @@ pub(in crate::recall) fn rank_margin(pooled: &[RetrievedEvent]) -> f32 {
 }
 
 /// Returns whether the verb before a position of the text is denied: "she cannot come tomorrow".
-fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
+pub(super) fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
     verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }

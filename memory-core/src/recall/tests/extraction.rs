@@ -278,6 +278,9 @@ fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
         ("19T08:00:00", 2, Kind::Sound, None, "A gong is heard."),
         ("19T08:00:05", 3, Kind::Text, Some("Forester"), "Two sacks for Oda. I lean them against the fence."),
         ("19T08:30:00", 3, Kind::Text, None, "Piotr: Good morning, all of you."),
+        ("19T08:40:00", 3, Kind::Text, Some("Anna"), "I put the blue jug on the shelf."),
+        ("19T08:50:00", 3, Kind::Text, Some("Mara"), "The roofer comes on Monday at ten."),
+        ("19T08:55:00", 3, Kind::Text, Some("Mara"), "The roofer has called, he comes on Tuesday instead."),
     ];
     let marks = Marks { sentence: "no such", words: "", form: AnswerForm::Words, read: Arc::default() };
     let memory = home(rows).with_meaning().with_reader(marks);
@@ -286,6 +289,12 @@ fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
         let said = "Forester: Two sacks for Oda. I lean them against the fence.";
         assert_eq!(answer.answer.as_deref(), Some(said), "{question}: {}", answer.reason);
     }
+    let once = memory.ask("What did Anna say?");
+    assert_eq!(once.answer.as_deref(), Some("Anna: I put the blue jug on the shelf."), "{}", once.reason);
+    let twice = memory.ask("What did Mara say?");
+    let both = "Mara: The roofer comes on Monday at ten. The roofer has called, he comes on Tuesday instead.";
+    assert_eq!(twice.answer.as_deref(), Some(both), "{}", twice.reason);
+    assert_eq!(memory.ask("What did Mara say about the roofer?").answer.as_deref(), Some(both));
     let subtitle = memory.ask("What did Piotr say?");
     assert_eq!(subtitle.answer.as_deref(), Some("Piotr: Good morning, all of you."), "{}", subtitle.reason);
 }

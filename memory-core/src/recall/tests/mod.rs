@@ -13,6 +13,7 @@ mod grammar;
 pub(crate) mod home;
 mod passage_signs;
 mod perceived;
+mod plans;
 mod readings;
 mod reconciling;
 mod speakers;

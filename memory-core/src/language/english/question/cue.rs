@@ -178,6 +178,11 @@ pub(super) fn preceding_statement(words: &[Word], sentences: &[Sentence], place:
         (_, Some(before)) if !before.asks => before.range.clone(),
         _ => return None,
     };
+    // "I was away on Monday. What went on here?" asks about Monday.
+    let before = words.iter().filter(|word| range.start <= word.range.start && word.range.end <= range.end);
+    if tells_absence(before) {
+        return None;
+    }
     let order = if next {
         Order::After
     } else if then {
@@ -186,6 +191,13 @@ pub(super) fn preceding_statement(words: &[Word], sentences: &[Sentence], place:
         return None;
     };
     Some(Cue { order, direct: true, range })
+}
+
+/// Returns whether a statement says that the asker was not there.
+fn tells_absence<'w>(statement: impl Iterator<Item = &'w Word>) -> bool {
+    let words: Vec<&str> = statement.map(|word| word.text.as_str()).collect();
+    let asker = words.first().is_some_and(|first| matches!(*first, "i" | "we"));
+    asker && words.iter().any(|word| is_one_of(word, &["away", "absent", "abroad", "asleep", "gone", "out"]))
 }
 
 /// Returns the range of the name that a question starts or ends with, including its comma.

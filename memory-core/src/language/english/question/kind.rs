@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{AnswerKind, ParsedQuestion, is_request_verb};
-use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, is_one_of};
+use crate::language::english::closed::{BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, WORK_NOUNS, is_one_of};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::states::CONDITION_NOUNS;
 use crate::language::english::syntax::{Asking, Clause, NounKind, NounPhrase};
@@ -213,6 +213,8 @@ fn asks_summary(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
         || words.has(&["did", "i", "miss"])
         || words.has(&["have", "i", "missed"])
         || goes_on && clause.asking.is_some() && asked.cue.is_none()
+        || asks_story(asked)
+        || asks_news(words)
         || words.has(&["up", "to"]) && words.has(&["been"]) && clause.asking.is_some()
         || words.has(&["what", "happened"])
             // "What happened last?" asks for one thing.
@@ -221,6 +223,38 @@ fn asks_summary(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
             && asked.cue.is_none()
             && clause.objects.is_empty()
             && clause.adjuncts.is_empty()
+}
+
+/// Returns whether a question asks for whatever is new: "what's new?", "has anything changed?"
+fn asks_news(words: &QuestionWords) -> bool {
+    const NEWS: &[&str] =
+        &["any", "anything", "are", "changed", "changes", "has", "is", "new", "news", "there", "what"];
+    let mut all =
+        words.0.iter().map(|word| word.trim_start_matches('\'')).filter(|word| word.starts_with(char::is_alphabetic));
+    let mut told = all.clone().filter(|word| matches!(*word, "new" | "news" | "changed" | "changes"));
+    told.next().is_some() && all.all(|word| word == "s" || is_one_of(word, NEWS))
+}
+
+/// Returns whether a question asks for all of something: "what happened with the hedgehog?", "tell me everything about
+/// the boiler".
+fn asks_story(asked: &ParsedQuestion) -> bool {
+    let clause = &asked.clause;
+    let about = |prepositions: &[&str]| {
+        let named = |noun: &NounPhrase| !noun.is_pronoun();
+        clause.adjuncts.iter().any(|adjunct| is_one_of(&adjunct.preposition, prepositions) && named(&adjunct.noun))
+    };
+    let happened = clause.asking.is_some() && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "happen");
+    let everything = || clause.objects.iter().any(|object| object.head == "everything");
+    let nothing_else = || clause.objects.iter().all(NounPhrase::is_pronoun);
+    let verb = |verbs: &[&str]| clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, verbs));
+    // "What do you know about the boiler?"
+    let knows = || clause.subject.as_ref().is_some_and(|who| who.head == "you") && verb(&["know", "remember"]);
+    happened && asked.cue.is_none() && about(&["with"])
+        || clause.asking.is_none() && everything() && about(&["about", "on", "of"])
+        || clause.asking.is_none() && verb(&["tell"]) && nothing_else() && about(&["about"])
+        || clause.asking.as_ref().is_some_and(|asking| asking.word == "what" && asking.noun.is_none())
+            && knows()
+            && about(&["about"])
 }
 
 fn asks_change(asked: &ParsedQuestion, words: &QuestionWords) -> bool {
@@ -388,6 +422,11 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
             && asked.clause.objects.is_empty()
             && (verb == "do" || verb == "get" && (words.any(&["done"]) || words.has(&["get", "up", "to"]))) =>
         {
+            AnswerKind::Action
+        }
+        // "What jobs did you get done today?"
+        class if is_one_of(class, WORK_NOUNS) && verb == "get" && words.any(&["done"]) => {
+            asked.class = None;
             AnswerKind::Action
         }
         _ if ["time", "day", "date"].iter().any(|unit| words.has(&["what", unit])) => AnswerKind::Time,

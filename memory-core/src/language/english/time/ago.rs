@@ -11,6 +11,9 @@ use super::numbers::leading_number;
 use super::parser::{Parser, ParserMode, PhrasePiece};
 use crate::{TimeSpan, Timestamp};
 
+/// What "several days" and "the next weeks" are taken to mean.
+const SEVERAL: f64 = 4.0;
+
 impl Parser<'_> {
     /// Parses a count before a unit: "ten", "a", "a couple of", "half an", "about 5", "2.5". Returns the number of
     /// words and the count.
@@ -30,7 +33,7 @@ impl Parser<'_> {
             ["a", "quarter", "of", "an"] => (4, 0.25),
             ["quarter", "of", "an", _] => (3, 0.25),
             ["three", "quarters", "of", "an"] => (4, 0.75),
-            ["several", ..] => (1, 4.0),
+            ["several", ..] => (1, SEVERAL),
             ["a" | "an" | "one", "hour" | "day" | "week" | "month" | "year" | "minute", "and", "a"]
                 if self.word(place + 4) == "half" =>
             {
@@ -93,15 +96,34 @@ impl Parser<'_> {
     }
 
     fn parse_last(&self, place: usize, skipped: usize) -> Option<(usize, PhrasePiece)> {
-        let (taken, count) = self.parse_count(place + skipped).unwrap_or((0, 1.0));
-        let unit = TimeUnit::from_word(self.word(place + skipped + taken))?;
+        let (taken, count, unit) = self.parse_length_of_time(place + skipped)?;
         // "The last week of August" is not relative to now.
-        if self.word(place + skipped + taken + 1) == "of" {
+        if self.word(place + skipped + taken) == "of" {
             return None;
         }
         let start = self.shift_now(-count, unit);
         let span = TimeSpan::new(start.timestamp().into(), self.now_at());
-        Some((skipped + taken + 1, PhrasePiece::Span(span, unit.approximate_seconds() < 86_400)))
+        Some((skipped + taken, PhrasePiece::Span(span, unit.approximate_seconds() < 86_400)))
+    }
+
+    /// Parses "week", "two weeks", "weeks" or "days and weeks" after "last" or "next". Returns the number of words, and
+    /// how many of which unit.
+    fn parse_length_of_time(&self, place: usize) -> Option<(usize, f64, TimeUnit)> {
+        let counted = self.parse_count(place);
+        let taken = counted.map_or(0, |(taken, _)| taken);
+        let unit = TimeUnit::from_word(self.word(place + taken))?;
+        let is_plural = |place: usize| self.word(place).ends_with('s');
+        if let Some((_, count)) = counted {
+            return Some((taken + 1, count, unit));
+        }
+        if !is_plural(place) {
+            return Some((1, 1.0, unit));
+        }
+        let longer = TimeUnit::from_word(self.word(place + 2));
+        match longer.filter(|_| self.word(place + 1) == "and" && is_plural(place + 2)) {
+            Some(longer) => Some((3, SEVERAL, longer)),
+            None => Some((1, SEVERAL, unit)),
+        }
     }
 
     /// Parses "in two days", "in half an hour", "two weeks from now", "within the next hour" or "in the next few days".
@@ -145,10 +167,9 @@ impl Parser<'_> {
     }
 
     fn parse_next(&self, place: usize, skipped: usize) -> Option<(usize, PhrasePiece)> {
-        let (taken, count) = self.parse_count(place + skipped).unwrap_or((0, 1.0));
-        let unit = TimeUnit::from_word(self.word(place + skipped + taken))?;
+        let (taken, count, unit) = self.parse_length_of_time(place + skipped)?;
         let span = TimeSpan::new(self.now_at(), self.shift_now(count, unit).timestamp().into());
-        Some((skipped + taken + 1, PhrasePiece::Span(span, unit.approximate_seconds() < 86_400)))
+        Some((skipped + taken, PhrasePiece::Span(span, unit.approximate_seconds() < 86_400)))
     }
 
     /// Returns the span around a moment at a distance from now, as exact as its unit.

@@ -6,6 +6,42 @@ use jiff::{Span, ToSpan, Zoned};
 
 use crate::{TimeSpan, Timestamp};
 
+/// Words that name a day or a longer time, of which every announcement has one.
+pub(crate) const WORDS_OF_DAYS: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "today",
+    "tonight",
+    "tomorrow",
+    "day",
+    "week",
+    "weekend",
+    "fortnight",
+    "month",
+    "year",
+    "morning",
+    "afternoon",
+    "evening",
+    "noon",
+];
+
 /// Returns the number of a month by its name or a common abbreviation.
 pub(super) fn month_number(word: &str) -> Option<i8> {
     const MONTHS: [(&str, &str); 12] = [

@@ -69,6 +69,10 @@ impl Parser<'_> {
             if exactly == 1 && self.word(place + skipped + 1) != "exactly" { ClockHedge::Around } else { hedge };
         let skipped = skipped + at + exactly;
         let (taken, clock, precise) = self.parse_clock(place + skipped)?;
+        // "They come on Friday, four of them."
+        if skipped == 0 && !precise && self.word(place + taken) == "of" {
+            return None;
+        }
         let spoken = skipped > 0 && self.cannot_be_counted(place + skipped + taken);
         Some(found(skipped + taken, PhrasePiece::Clock(clock, hedge), !precise && !spoken))
     }

@@ -119,7 +119,10 @@ pub(crate) fn say_period(span: TimeSpan, now: &Zoned) -> String {
     if let Some(part) = part_of_day_name(&start, long) {
         return format!("{} in the {part}", day(first));
     }
-    if long.as_secs() < 20 * 3_600 && first == last {
+    if (3_600 + 60..20 * 3_600).contains(&long.as_secs()) && first == last {
+        let clock = |at: &Zoned| at.strftime("%H:%M").to_string();
+        format!("{} between {} and {}", day(first), clock(&start), clock(&end))
+    } else if long.as_secs() < 20 * 3_600 && first == last {
         format!("{} about {}", day(first), start.strftime("%H:%M"))
     } else if first == last {
         day(first)

@@ -9,8 +9,10 @@ use crate::language::english::correction::self_correction;
 use crate::language::english::question::Occurrence;
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
+use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
+use crate::recall::corrections::correction_in;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -68,7 +70,7 @@ pub(super) fn first_planned_time(
     // "Tomorrow at ten" may be told in two phrases.
     let text = match (date, clock) {
         (Some(date), Some(clock)) if date.range == clock.range => say_moment(span.start, &question.now),
-        (Some(date), Some(clock)) => day_and_hour(date.span, clock.span, question),
+        (Some(date), Some(clock)) => say_moment(hour_of_day(date.span, clock.span, question).start, &question.now),
         (None, Some(clock)) => say_moment(clock.span.start, &question.now),
         _ => say_period(span, &question.now),
     };
@@ -92,12 +94,14 @@ pub(super) fn first_planned_time(
     }))
 }
 
-/// Returns a day and an hour that were told apart in words.
-pub(super) fn day_and_hour(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> String {
+/// Returns an hour of a day, which were told apart. A part of a day keeps its length.
+pub(in crate::recall::answerers) fn hour_of_day(day: TimeSpan, hour: TimeSpan, question: &Question<'_>) -> TimeSpan {
     let zone = question.now.time_zone();
     let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let at = zoned(day.start).date().to_datetime(zoned(hour.start).time()).to_zoned(zone.clone());
-    at.map_or_else(|_| say_period(day, &question.now), |at| say_moment(Timestamp::from(at.timestamp()), &question.now))
+    let at = at.map_or(day.start, |at| Timestamp::from(at.timestamp()));
+    let length = hour.end.since(hour.start);
+    TimeSpan::new(at, if length > MAX_CLOCK_SPAN { at.saturating_add(length) } else { at })
 }
 
 /// Answers with the former time in "from Friday to Saturday" or "on Saturday instead of Friday".
@@ -143,7 +147,7 @@ pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) ->
 }
 
 /// Returns whether a time is the former time of a rescheduling: "from Friday to Saturday".
-pub(super) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
+pub(in crate::recall::answerers) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
     let reading = &found.reading;
     let behind = |time: &ToldTime, word: &str| {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
@@ -211,6 +215,15 @@ pub(in crate::recall::answerers) fn told_future_time(
     let mut meant: Vec<&RetrievedEvent> = all.iter().filter(|found| useful(found) && matches(found)).collect();
     meant.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
     let Some(newest) = meant.first() else { return Ok(None) };
+    // "When is the practice?" of one that was called off.
+    let change = correction_in(&newest.reading);
+    if change.is_some_and(|change| change.called_off && !change.moved) && names_head(question, &newest.reading) {
+        let text = quotation(newest, question);
+        let known = question.content.known_share();
+        let (layer, value) = (Layer::Episodes, CandidateValue::Text(text.clone()));
+        let reason = "it was called off".into();
+        return Ok(Some(Candidate::computed(layer, text, value, vec![(*newest).clone()], known, reason)));
+    }
     // "Until when?" asks for the end that is told.
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
     let told_as = |relation: TimeRelation| {
@@ -269,16 +282,9 @@ pub(in crate::recall::answerers) fn told_future_time(
         let put_off = pool.taken_back.iter().filter(|pair| meant.iter().any(|found| found.id() == pair.later.id()));
         clock = put_off.flat_map(|pair| &pair.earlier.reading.times).find(|time| time.has_clock).cloned();
     }
-    let zone = question.now.time_zone();
-    let zoned = |at: Timestamp| at.to_jiff().to_zoned(zone.clone());
     let span = match (&date, &clock) {
         (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {
-            let (day, hour) = (zoned(date.span.start), zoned(clock.span.start));
-            let at =
-                day.date().to_datetime(hour.time()).to_zoned(zone.clone()).map(|at| Timestamp::from(at.timestamp()));
-            let at = at.unwrap_or(date.span.start);
-            let length = clock.span.end.since(clock.span.start);
-            TimeSpan::new(at, if length > MAX_CLOCK_SPAN { at.saturating_add(length) } else { at })
+            hour_of_day(date.span, clock.span, question)
         }
         (Some(date), _) => date.span,
         (None, Some(clock)) => clock.span,

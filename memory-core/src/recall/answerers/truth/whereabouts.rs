@@ -1,6 +1,6 @@
 //! Answers whether something is at a place, or takes place at a time: by the latest told place or time.
 
-use super::verdict_candidate;
+use super::{MIN_THING_SIMILARITY, verdict_candidate};
 use crate::language::english::closed::PLACE_PREPOSITIONS;
 use crate::language::english::time::Tense;
 use crate::recall::answerers::{places, times};
@@ -38,7 +38,8 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     let alone =
         clause.objects.is_empty() && clause.complements.iter().all(|(word, _)| word == "still" || word == "now");
     // "Is Ivo there at ten?" asks for more than a time.
-    let timed = clause.subject.as_ref().is_some_and(|it| comes || !is_person(it));
+    // "Is anybody coming on Sunday?" asks for whoever it is.
+    let timed = clause.subject.as_ref().is_some_and(|it| (comes || !is_person(it)) && !it.is_pronoun());
     let to_come = question.tense != Tense::Past && timed;
     if !takes_place || !alone || !to_come {
         return Ok(None);
@@ -47,6 +48,10 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     let (CandidateValue::Times(spans), Some(event)) = (&told.value, told.evidence.first().cloned()) else {
         return Ok(None);
     };
+    // When another one comes says nothing of this one.
+    if told.signals.thing < MIN_THING_SIMILARITY {
+        return Ok(None);
+    }
     let Some(span) = spans.first() else { return Ok(None) };
     let zone = question.now.time_zone();
     let minute = |at: Timestamp| {
@@ -69,6 +74,8 @@ pub(super) fn verdict_by_time(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -
     let yes = same != question.asked.has_negated_verb();
     let mut said = verdict_candidate(pool, &event, yes, pooled, "by the time that was told last");
     said.text = format!("{}: {}", if yes { "Yes" } else { "No" }, told.text);
+    // A reader of the single events compares no times.
+    said.computed = true;
     Ok(Some(said))
 }
 

@@ -40,6 +40,7 @@ fn relative_words_become_bounds() {
         ("What was said just now?", "05-20 15:28..05-20 15:30"),
         ("What was said in the last hour?", "05-20 14:30..05-20 15:30"),
         ("What was said over the past 20 minutes?", "05-20 15:10..05-20 15:30"),
+        ("What was said in the last days?", "05-16 15:30..05-20 15:30"),
         ("Who came on Monday?", "05-18 00:00..05-19 00:00"),
         ("Who came last Wednesday?", "05-13 00:00..05-14 00:00"),
         ("Who came on Wednesday?", "05-20 00:00..05-21 00:00"),

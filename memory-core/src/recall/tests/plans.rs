@@ -1,0 +1,65 @@
+//! What is planned, and what became of something: answers that are told from several events.
+
+use super::home::{Row, home};
+use crate::Kind;
+
+const ANNOUNCED: &[Row] = &[
+    ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Good morning! Stellan comes on Sunday with little Balder."),
+    ("17T10:00:00", 0, Kind::Text, Some("Rolf"), "The boat gets its new mast on Saturday at ten."),
+    ("17T10:05:00", 0, Kind::Text, Some("Tove"), "Fencing practice is on Saturday evening."),
+    ("17T10:06:00", 0, Kind::Text, Some("Tove"), "Ivo came on Sunday, that was nice."),
+    ("18T09:00:00", 0, Kind::Text, Some("Rolf"), "The mast has been put off, they do it on Monday at two."),
+    ("18T10:00:00", 0, Kind::Text, Some("Tove"), "Fencing practice on Saturday is off."),
+    ("18T11:00:00", 0, Kind::Text, Some("Oda"), "Does the coach leave on Sunday?"),
+];
+
+#[test]
+fn plans_are_told_in_the_order_of_their_times_as_they_were_changed_last() {
+    let home = home(ANNOUNCED).with_meaning();
+    let plans = "On Sunday 22 November: Oda: Stellan comes on Sunday with little Balder. \
+                 On Monday 23 November at 14:00: Rolf: The mast has been put off, they do it on Monday at two.";
+    for question in ["What have we got coming up?", "What is planned for the next days?", "Is anything planned?"] {
+        let answer = home.ask(question);
+        assert_eq!(answer.answer.as_deref(), Some(plans), "{question}: {}", answer.reason);
+    }
+}
+
+#[test]
+fn plans_are_those_of_the_day_and_the_person_that_a_question_names() {
+    let home = home(ANNOUNCED).with_meaning();
+    let sunday = "On Sunday 22 November: Oda: Stellan comes on Sunday with little Balder.";
+    for question in ["What's on on Sunday?", "What is happening on Sunday?", "What does Stellan have planned?"] {
+        let answer = home.ask(question);
+        assert_eq!(answer.answer.as_deref(), Some(sunday), "{question}: {}", answer.reason);
+    }
+    let none = home.ask("What is planned for Saturday?");
+    assert!(!none.answer.unwrap_or_default().contains("mast on Saturday"), "{}", none.reason);
+}
+
+#[test]
+fn the_story_of_a_thing_is_told_with_the_sentences_about_it() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Come quick! A heron sits on the compost."),
+        ("17T09:10:00", 0, Kind::Caption, Some("Rolf"), "Rolf carries the heron to the pond in a basket."),
+        ("17T12:00:00", 0, Kind::Text, Some("Tove"), "Your poncho hangs in my hall, Oda. And the heron eats my fish!"),
+        ("17T13:00:00", 0, Kind::Text, Some("Ivo"), "I have mended the pump."),
+    ];
+    let home = home(rows).with_meaning();
+    for question in ["What happened with the heron?", "Tell me everything about the heron."] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        for part in ["sits on the compost", "to the pond", "eats my fish"] {
+            assert!(answer.contains(part), "{question}: {answer}");
+        }
+        assert!(!answer.contains("pump") && !answer.contains("poncho"), "{question}: {answer}");
+    }
+}
+
+#[test]
+fn who_was_away_asks_about_the_time_and_not_about_the_absence() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf paints the fence."),
+        ("18T09:00:00", 0, Kind::Caption, Some("Tove"), "Tove picks the quinces."),
+    ];
+    let answer = home(rows).with_meaning().ask("I was away on Tuesday. What went on here?").answer.unwrap_or_default();
+    assert!(answer.contains("fence") && !answer.contains("quinces"), "{answer}");
+}
