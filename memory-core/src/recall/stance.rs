@@ -77,6 +77,9 @@ pub(super) fn asked_predicate(clause: &Clause, question: &Question<'_>) -> Optio
     }
     // "Is it all right?"
     let right = || clause.complements.iter().any(|(word, _)| word == "right" || word == "alright");
+    // Who is out is away, and what is out does not burn.
+    let who = clause.subject.as_ref().is_some_and(is_person);
+    let complement = complement.map(|word| if word == "out" && who { "away" } else { word });
     complement
         .or(object)
         .or_else(|| right().then_some("ok"))
@@ -335,7 +338,12 @@ pub(super) fn is_nobody(noun: &NounPhrase) -> bool {
 pub(super) fn subject_leaves(clause: &Clause) -> bool {
     let Some(verb) = clause.verb.as_ref().filter(|verb| !verb.negated && !verb.auxiliary_only) else { return false };
     let vehicle = |noun: &NounPhrase| lexicon::is_a_as(&noun.head, "vehicle", PartOfSpeech::Noun).is_some();
-    let carries = !clause.objects.iter().all(vehicle);
+    // Who leaves the house is away, and who leaves the key is not.
+    let building = |noun: &NounPhrase| {
+        let is_a = |class| lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some();
+        verb.lemma == "leave" && (is_a("structure") || is_a("area"))
+    };
+    let carries = !clause.objects.iter().all(|noun| vehicle(noun) || building(noun));
     let moves = matches!(verb.lemma.as_str(), "leave" | "depart" | "set" | "go")
         || lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb);
     let away = verb
@@ -344,6 +352,8 @@ pub(super) fn subject_leaves(clause: &Clause) -> bool {
         .into_iter()
         .chain(clause_words(clause))
         .any(|word| matches!(word, "off" | "away" | "out"));
+    // "We have run out of milk."
+    let away = away && verb.lemma != "run";
     // "She arrives, out of breath."
     let comes = matches!(verb.lemma.as_str(), "arrive" | "come" | "return" | "enter");
     let out = clause

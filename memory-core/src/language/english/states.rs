@@ -100,6 +100,10 @@ const STATE_WORDS: &[(StateScale, &[&str], &[&str])] = &[
     ),
 ];
 
+/// Verbs of coming to a place, and of going from it: who comes on Saturday does not leave then.
+pub(crate) const COMING_VERBS: &[&str] = &["arrive", "come", "return"];
+pub(crate) const LEAVING_VERBS: &[&str] = &["depart", "leave"];
+
 /// Nouns for a condition: "what shape is it in?", "any news of it?"
 pub(crate) const CONDITION_NOUNS: &[&str] = &["state", "condition", "shape", "status", "news"];
 /// Verbs of an aching part of the body.

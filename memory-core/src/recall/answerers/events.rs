@@ -6,7 +6,7 @@ use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::Clause;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::keep_if_any;
-use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts};
+use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts, names_role_holder};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
@@ -131,7 +131,8 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
-        computed: utterance,
+        // "My sister Petra": whose sister she is follows from who speaks.
+        computed: utterance || fits >= 1.0 && names_role_holder(question, &first.reading),
         reason: if utterance {
             "what they said".into()
         } else if fits >= 1.0 {

@@ -165,7 +165,7 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 12] = [
+    let answerers: [MultiEventAnswerer; 13] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -176,6 +176,7 @@ fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> R
         |pool, _| talkative::answer(pool),
         |pool, _| utterances::answer(pool),
         |pool, _| agenda::answer(pool),
+        summary::of_absence,
         |pool, _| harmful_food::answer(pool),
         interruptions::answer,
     ];

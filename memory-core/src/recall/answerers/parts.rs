@@ -91,6 +91,14 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     }
     // The relevant clause names the actor. Other clauses count only if it names nobody.
     let telling = relevant_clauses(question, reading);
+    // "The inspector comes on Monday. Tidy up before that.": whoever is told to does it.
+    let is_order = |clause: &&Clause| {
+        let verb = clause.verb.as_ref().filter(|verb| verb.infinitive && !verb.past && verb.modal.is_none());
+        clause.subject.is_none() && verb.is_some_and(|verb| !verb.auxiliary_only && !verb.passive)
+    };
+    if subject_asked && reading.event.kind == Kind::Text && telling.len() == 1 && telling.iter().all(is_order) {
+        return found;
+    }
     // Any person in the picture was in front of the robot.
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
@@ -209,6 +217,14 @@ fn asked_role<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let role = of.unwrap_or(subject);
     let whose = role.owner.as_deref().or(role.of.as_deref());
     (whose.is_some() && role.kind == NounKind::Common && is_person(role)).then_some(role)
+}
+
+/// Returns whether a question asks who is something of somebody, and an event says so by name.
+pub(super) fn names_role_holder(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let subject = || question.asked.clause.subject.as_ref().filter(|_| question.ask() == AnswerKind::Person);
+    let Some(role) = asked_role(question).or_else(subject) else { return false };
+    let mut nouns = reading.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated);
+    nouns.any(|noun| person_in_role(role, noun, reading).is_some())
 }
 
 /// Returns the things of the class that the question names, or the colours of the named thing.

@@ -1,19 +1,85 @@
 //! Answers how long a state lasted: from the event that reports its start to the one that reports its end.
 
+use crate::language::english::question::Order;
+use crate::language::english::states::{StateScale, state_of_word};
+use crate::language::english::syntax::Clause;
 use crate::language::english::time::{say_length, say_moment};
 use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::reading::is_person;
 use crate::recall::stance::{asked_predicate, concerns, stance};
-use crate::{ReadError, Timestamp};
+use crate::{ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of events of the thing that are read.
 const MAX_THING_EVENTS: usize = 200;
 
+/// A span in which something was in a state: the events that report its begin, and its end if it is over.
+struct StateSpan {
+    began: RetrievedEvent,
+    ended: Option<RetrievedEvent>,
+}
+
 /// Answers "how long was the printer jammed?" for its last occurrence.
 pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let clause = &question.asked.clause;
+    let Some(spans) = state_spans(pool, &question.asked.clause, pooled)? else { return Ok(None) };
+    let bound = question.bound();
+    let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
+    let now = Timestamp::from(question.now.timestamp());
+    let at = |at: Timestamp| say_moment(at, &question.now);
+    let of_span = |span: &StateSpan| {
+        let from = span.began.span().start;
+        let to = span.ended.as_ref().map_or(now, |ended| ended.span().start);
+        within(from, to).then(|| match &span.ended {
+            None => (format!("{} so far, since {}", say_length(to.since(from)), at(from)), vec![span.began.clone()]),
+            Some(ended) => {
+                let between = join_list(&[at(from), at(to)]);
+                (format!("{}, between {between}", say_length(to.since(from))), vec![span.began.clone(), ended.clone()])
+            }
+        })
+    };
+    let Some((text, evidence)) = spans.iter().rev().find_map(of_span) else { return Ok(None) };
+    Ok(Some(Candidate::computed(
+        Layer::Episodes,
+        text.clone(),
+        CandidateValue::Text(text),
+        evidence,
+        question.content.known_share(),
+        "from what was told of its begin to what was told of its end".into(),
+    )))
+}
+
+/// Returns the span in which somebody was away, if that is the cue of a question: "what happened while Ivo was out?"
+pub(super) fn absence_in_cue(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<TimeSpan>, ReadError> {
+    let question = pool.question;
+    let Some(cue) = question.asked.cue.as_ref().filter(|cue| cue.order == Order::During) else { return Ok(None) };
+    let clauses = question.asked.sentences.iter().flat_map(|sentence| &sentence.clauses);
+    let mut inside =
+        clauses.filter(|clause| cue.range.start <= clause.range.start && clause.range.end <= cue.range.end);
+    let is_absence = |clause: &&Clause| {
+        clause.subject.as_ref().is_some_and(is_person)
+            && asked_predicate(clause, question)
+                .is_some_and(|state| state_of_word(&state) == Some((StateScale::There, false)))
+    };
+    let Some(clause) = inside.find(is_absence) else { return Ok(None) };
+    let now = Timestamp::from(question.now.timestamp());
+    let bound = question.bound();
+    let spans = state_spans(pool, clause, pooled)?.unwrap_or_default();
+    let mut spans = spans.iter().rev().map(|span| {
+        TimeSpan::new(span.began.span().start, span.ended.as_ref().map_or(now, |ended| ended.span().start))
+    });
+    Ok(spans.find(|span| bound.is_none_or(|bound| bound.overlaps(*span))))
+}
+
+/// Returns the spans in which the subject of a clause was in the state that the clause asks for, the latest last. `None`
+/// if it asks for no state.
+fn state_spans(
+    pool: &EventPool<'_>,
+    clause: &Clause,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Vec<StateSpan>>, ReadError> {
+    let question = pool.question;
     let subject = clause.subject.as_ref().filter(|subject| !subject.is_pronoun());
     let (Some(thing), Some(state)) = (subject, asked_predicate(clause, question)) else { return Ok(None) };
     let told = merge(
@@ -23,37 +89,14 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<
     let mut told = merge(told, pooled.to_vec());
     told.retain(|found| concerns(thing, &found.reading));
     told.sort_by_key(|found| (found.span().start, found.id()));
-    let mut began: Option<&RetrievedEvent> = None;
-    let mut lasted: Option<(&RetrievedEvent, &RetrievedEvent)> = None;
-    for found in &told {
-        match stance(&state, thing, clause, &found.reading) {
-            Some(true) => began = began.or(Some(found)),
-            Some(false) => lasted = began.take().map(|began| (began, found)).or(lasted),
-            None => {}
+    let mut spans: Vec<StateSpan> = Vec::new();
+    for found in told {
+        let open = spans.last_mut().filter(|span| span.ended.is_none());
+        match (stance(&state, thing, clause, &found.reading), open) {
+            (Some(true), None) => spans.push(StateSpan { began: found, ended: None }),
+            (Some(false), Some(span)) => span.ended = Some(found),
+            _ => {}
         }
     }
-    let bound = question.bound();
-    let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
-    let now = Timestamp::from(question.now.timestamp());
-    let at = |at: Timestamp| say_moment(at, &question.now);
-    let (text, evidence) = match (began, lasted) {
-        (Some(began), _) if within(began.span().start, now) => {
-            let from = began.span().start;
-            (format!("{} so far, since {}", say_length(now.since(from)), at(from)), vec![began.clone()])
-        }
-        (_, Some((began, ended))) if within(began.span().start, ended.span().start) => {
-            let (from, to) = (began.span().start, ended.span().start);
-            let between = join_list(&[at(from), at(to)]);
-            (format!("{}, between {between}", say_length(to.since(from))), vec![began.clone(), ended.clone()])
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Candidate::computed(
-        Layer::Episodes,
-        text.clone(),
-        CandidateValue::Text(text),
-        evidence,
-        question.content.known_share(),
-        "from what was told of its begin to what was told of its end".into(),
-    )))
+    Ok(Some(spans))
 }

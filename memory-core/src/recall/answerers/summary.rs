@@ -4,11 +4,14 @@ use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::index::stem;
 use crate::language::english::closed::{PLACE_PREPOSITIONS, WORK_NOUNS, is_one_of};
 use crate::language::english::lexicon;
+use crate::language::english::question::AnswerKind;
 use crate::language::english::space::asks_robot_perception;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
+use crate::recall::answerers::state_durations::absence_in_cue;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::content::ContentItem;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::{Question, ROBOT_ENTITY, spends_time};
 use crate::recall::reading::{is_person, name_phrase};
@@ -69,7 +72,13 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     if let Some(sense) = question.sense {
         lines.retain(|line| line.topic.sense() == sense);
     }
-    let Some((text, told)) = summary(&lines, SUMMARY_WORDS, pool.reader.zone()) else { return Ok(None) };
+    summarised(pool, &lines)
+}
+
+/// Returns the summary of lines.
+fn summarised(pool: &EventPool<'_>, lines: &[Line]) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some((text, told)) = summary(lines, SUMMARY_WORDS, pool.reader.zone()) else { return Ok(None) };
     let mut sources: Vec<EventId> = told.iter().filter_map(|line| line.sources.first().copied()).collect();
     sources.dedup();
     let evidence = pool.read(&sources, &question.content)?;
@@ -81,6 +90,27 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         question.content.known_share(),
         format!("{} of {} things that happened", told.len(), lines.len()),
     )))
+}
+
+/// Answers what happened while somebody was away, with a summary of that time.
+pub(in crate::recall) fn of_absence(
+    pool: &EventPool<'_>,
+    pooled: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let open = matches!(question.ask(), AnswerKind::Action | AnswerKind::Thing | AnswerKind::Summary);
+    if !open || question.asked.class.is_some() || !question.content.items.iter().all(|item| item.light || happens(item))
+    {
+        return Ok(None);
+    }
+    let Some(span) = absence_in_cue(pool, pooled)? else { return Ok(None) };
+    let lines = pool.reader.lines(span)?;
+    summarised(pool, &lines)
+}
+
+/// Returns whether a word of a question says only that something happens.
+fn happens(item: &ContentItem) -> bool {
+    matches!(item.lemma.as_str(), "happen" | "occur" | "go")
 }
 
 /// Returns whose time is to be summarised: "Tove's Tuesday".

@@ -63,3 +63,33 @@ fn who_was_away_asks_about_the_time_and_not_about_the_absence() {
     let answer = home(rows).with_meaning().ask("I was away on Tuesday. What went on here?").answer.unwrap_or_default();
     assert!(answer.contains("fence") && !answer.contains("quinces"), "{answer}");
 }
+
+#[test]
+fn what_happened_while_somebody_was_out_is_what_lies_between_their_leaving_and_their_return() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Ivo"), "We have run out of flour."),
+        ("17T09:00:00", 0, Kind::Caption, None, "Ivo takes the oar off the wall and leaves the house."),
+        ("17T10:00:00", 0, Kind::Caption, None, "A heron lands on the roof of the barn."),
+        ("17T11:00:00", 0, Kind::Caption, None, "Ivo comes home with a bucket."),
+        ("17T12:00:00", 0, Kind::Caption, None, "Rolf sharpens the scythe."),
+    ];
+    let home = home(rows).with_meaning();
+    let answer = home.ask("What happened while Ivo was out?").answer.unwrap_or_default();
+    assert!(answer.contains("heron") && !answer.contains("scythe") && !answer.contains("flour"), "{answer}");
+    let misses = home.misses(&[("How long was Ivo away?", "2 hours"), ("Was Ivo out on Tuesday?", "Yes")]);
+    assert_eq!(misses, [String::new(); 0]);
+}
+
+#[test]
+fn an_order_has_no_actor_and_a_role_is_held_by_whom_its_owner_names() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Oda"), "The inspector comes on Monday. Sweep the barn before that."),
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "My sister Runa arrives on Saturday, she stays a week."),
+        ("17T10:00:00", 0, Kind::Text, Some("Tove"), "The green winch has a flat wheel, don't use it."),
+    ];
+    let home = home(rows).with_meaning();
+    assert_ne!(home.ask("Who should sweep the barn?").answer.as_deref(), Some("The inspector"));
+    assert_ne!(home.ask("When does Runa leave?").answer.as_deref(), Some("On Saturday 21 November"));
+    let misses = home.misses(&[("What is Rolf's sister called?", "Runa"), ("Can I use the green winch?", "No")]);
+    assert_eq!(misses, [String::new(); 0]);
+}

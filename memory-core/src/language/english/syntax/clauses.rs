@@ -221,9 +221,11 @@ impl ClauseBuilder {
             self.current = Clause::default();
         }
         let inverted = self.current.inverted;
+        // "It has a flat wheel, don't use it": what has an object is complete.
+        let complete = self.comma && !self.current.objects.is_empty() && !inverted;
         match &mut self.current.verb {
             None => self.current.verb = Some(verb.clone()),
-            Some(own) if own.auxiliary_only && !verb.auxiliary_only && !starts_new_verb(own, verb) => {
+            Some(own) if own.auxiliary_only && !verb.auxiliary_only && !complete && !starts_new_verb(own, verb) => {
                 merge_verbs(own, verb)
             }
             Some(own) if own.auxiliary_only && verb.auxiliary_only && inverted => merge_verbs(own, verb),

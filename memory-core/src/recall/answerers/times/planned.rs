@@ -5,8 +5,10 @@ use super::{
     verb_is_denied,
 };
 use crate::index::words;
+use crate::language::english::closed::is_one_of;
 use crate::language::english::correction::self_correction;
 use crate::language::english::question::Occurrence;
+use crate::language::english::states::{COMING_VERBS, LEAVING_VERBS};
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
@@ -184,6 +186,17 @@ fn is_time_of_deed(question: &Question<'_>, reading: &ParsedEvent, time: &ToldTi
     own.is_some_and(|told| !told.negated && word_similarity(&asked.lemma, &told.lemma) >= MIN_DEED_SIMILARITY)
 }
 
+/// Returns whether an event tells that somebody comes, and not when they leave, or the other way round.
+fn tells_opposite_move(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let Some(asked) = question.asked.clause.verb.as_ref() else { return false };
+    let tells = |verbs: &[&str]| reading.verbs.iter().any(|verb| is_one_of(verb, verbs));
+    match asked.lemma.as_str() {
+        verb if is_one_of(verb, COMING_VERBS) => tells(LEAVING_VERBS) && !tells(COMING_VERBS),
+        verb if is_one_of(verb, LEAVING_VERBS) => tells(COMING_VERBS) && !tells(LEAVING_VERBS),
+        _ => false,
+    }
+}
+
 /// Answers with a told future time. The latest statement about a thing holds.
 pub(in crate::recall::answerers) fn told_future_time(
     pool: &EventPool<'_>,
@@ -201,6 +214,7 @@ pub(in crate::recall::answerers) fn told_future_time(
                     && (time.has_clock || time.has_date)
                     && !verb_is_denied(&found.reading, time.range.start)
             })
+            && !tells_opposite_move(question, &found.reading)
     };
     let best = all.iter().filter(|found| useful(found)).map(|found| found.coverage.of_content).fold(0.0, f32::max);
     if best < 0.3 {

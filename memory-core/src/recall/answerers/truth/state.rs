@@ -72,6 +72,24 @@ pub(super) fn verdict_by_state(
     // Later reports say nothing about the time in question.
     all.retain(|found| bound.is_none_or(|bound| found.span().start <= bound.end));
     all.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
+    // "Was he out on Thursday?": at any time of that day.
+    if question.tense == Tense::Past
+        && let Some(bound) = question.bound().filter(|_| question.has_time_bound())
+    {
+        let holds = |found: &&RetrievedEvent| {
+            found.span().overlaps(bound)
+                && concerns(thing, &found.reading)
+                && stance(predicate, thing, &question.asked.clause, &found.reading) == Some(true)
+        };
+        if let Some(found) = all.iter().find(holds) {
+            let yes = !question.asked.has_negated_verb();
+            let mut said = verdict_candidate(pool, found, yes, pooled, "it was so at a time in question");
+            said.signals.coverage = said.signals.coverage.max(state_coverage(question, predicate, &found.reading));
+            said.signals.known = said.signals.known.max(said.signals.coverage);
+            said.computed = true;
+            return Ok(Some(said));
+        }
+    }
     for found in &all {
         let allowed = state_of_word(predicate).is_some_and(|(scale, _)| scale == StateScale::Allowed);
         let follows = || spoken_after_deed(thing, found, &all);
