@@ -203,7 +203,24 @@ fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
         let owner = noun.owner.as_ref().filter(|_| phrase_similarity(class, noun, reading) >= 0.6)?;
         Some(if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) })
     });
-    owner.into_iter().collect()
+    owner.or_else(|| stated_owner(class, reading)).into_iter().collect()
+}
+
+/// Returns to whom a thing is said to belong: "the cat belongs to the neighbours".
+fn stated_owner(class: &NounPhrase, reading: &ParsedEvent) -> Option<String> {
+    let is_it = |noun: &NounPhrase| phrase_similarity(class, noun, reading) >= 0.6;
+    let belongs = |clause: &&Clause| {
+        let verb = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "belong" && !verb.negated);
+        // "The cat is called Minka, she belongs to the neighbours."
+        let named = |subject: &NounPhrase| subject.is_pronoun() && reading.clauses().flat_map(arguments).any(is_it);
+        verb && clause.subject.as_ref().is_some_and(|subject| is_it(subject) || named(subject))
+    };
+    let clause = reading.clauses().find(belongs)?;
+    let to = clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "to")?;
+    match to.noun.is_pronoun() {
+        true => reading.event.entity.clone().filter(|_| matches!(to.noun.head.as_str(), "i" | "me" | "we" | "us")),
+        false => Some(reading.phrase_text(&to.noun)),
+    }
 }
 
 /// Returns the role whose name is asked for: "what is Ada's mother called?", "the name of the twins' mother".

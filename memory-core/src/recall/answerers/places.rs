@@ -137,6 +137,7 @@ pub(in crate::recall) fn answer(
         computed: false,
         reason: match (reports.first(), reports.last()) {
             _ if reports.len() == 1 => "the only place told of it".into(),
+            _ if question.asked.habitual => format!("the most frequent of {} places told of it", reports.len()),
             (_, Some(last)) if std::ptr::eq(last, chosen) => {
                 format!("the latest of {} places told of it", reports.len())
             }

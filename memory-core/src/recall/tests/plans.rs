@@ -55,6 +55,20 @@ fn the_story_of_a_thing_is_told_with_the_sentences_about_it() {
 }
 
 #[test]
+fn a_thing_belongs_to_whom_it_is_said_to_belong() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "The goat is called Runa, she belongs to the ferrymen."),
+        ("17T09:10:00", 0, Kind::Text, Some("Oda"), "The kayak on the lawn belongs to me."),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Whose goat is it?", "ferrymen"),
+        ("Who does the goat belong to?", "ferrymen"),
+        ("Who owns the kayak on the lawn?", "Oda"),
+    ]);
+    assert_eq!(misses, [String::new(); 0]);
+}
+
+#[test]
 fn who_was_away_asks_about_the_time_and_not_about_the_absence() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf paints the fence."),

@@ -249,7 +249,9 @@ fn asks_story(asked: &ParsedQuestion) -> bool {
     let verb = |verbs: &[&str]| clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, verbs));
     // "What do you know about the boiler?"
     let knows = || clause.subject.as_ref().is_some_and(|who| who.head == "you") && verb(&["know", "remember"]);
-    happened && asked.cue.is_none() && about(&["with", "at"])
+    // What happened to a person is what was done to them last, and to a thing all that was.
+    let of_thing = || clause.adjuncts.iter().all(|adjunct| adjunct.noun.kind == NounKind::Common);
+    happened && asked.cue.is_none() && (about(&["with", "at"]) || about(&["to"]) && of_thing())
         || clause.asking.is_none() && everything() && about(&["about", "on", "of"])
         || clause.asking.is_none() && verb(&["tell"]) && nothing_else() && about(&["about"])
         || clause.asking.as_ref().is_some_and(|asking| asking.word == "what" && asking.noun.is_none())
