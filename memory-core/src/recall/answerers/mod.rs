@@ -99,6 +99,7 @@ pub(super) fn propose(
     if let Some(place) = specific.as_ref().filter(|_| question.ask() == AnswerKind::Place) {
         drop_older_facts(question, place, &mut candidates);
     }
+    specific = specific.filter(|place| !is_older_than_fact(question, place, &candidates));
     if specific.is_none() && question.ask() == AnswerKind::Truth && candidates.is_empty() {
         specific = truth::verdict_by_absence(pool, found)?;
     }
@@ -274,6 +275,15 @@ fn drop_older_facts(question: &Question<'_>, place: &Candidate, candidates: &mut
     let likelier =
         |fact: &Candidate| place.signals.thing < MIN_PLACED_THING_CERTAINTY && fact.signals.thing > place.signals.thing;
     candidates.retain(|candidate| candidate.layer != Layer::Facts || at(candidate) >= at(place) || likelier(candidate));
+}
+
+/// Returns whether a place where a thing is now was told before a fact of its place: "Ivo takes the umbrella and goes out".
+fn is_older_than_fact(question: &Question<'_>, place: &Candidate, known: &[Candidate]) -> bool {
+    let at = |candidate: &Candidate| candidate.evidence.first().map(|found| found.span().start);
+    let is_newer = |fact: &Candidate| {
+        fact.layer == Layer::Facts && fact.signals.thing >= MIN_PLACED_THING_CERTAINTY && at(fact) > at(place)
+    };
+    question.ask() == AnswerKind::Place && question.tense == Tense::Present && known.iter().any(is_newer)
 }
 
 /// Returns whether a question is about a time span, which summaries answer first.

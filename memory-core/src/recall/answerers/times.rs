@@ -299,7 +299,13 @@ pub(in crate::recall) fn rank_margin(pooled: &[RetrievedEvent]) -> f32 {
 /// Returns whether the verb before a position of the text is denied: "she cannot come tomorrow".
 pub(super) fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
-    verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
+    let is_negated = |at: usize| {
+        let before = reading.event.text.get(..at).unwrap_or_default().trim_end().to_lowercase();
+        before.strip_suffix("not").is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+    };
+    // "Not Friday, Monday": what is denied is the time, and not what was done.
+    let another = || reading.times.iter().any(|time| time.range.start < at && is_negated(time.range.start));
+    is_negated(at) || !another() && verbs.max_by_key(|verb| verb.range.start).is_some_and(|verb| verb.negated)
 }
 
 /// Returns the sentence of an event that covers most of the question, if it contains a time and no other sentence

@@ -69,6 +69,16 @@ fn a_thing_belongs_to_whom_it_is_said_to_belong() {
 }
 
 #[test]
+fn a_time_that_is_denied_is_no_time_of_a_plan() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Rolf, your hearing test is on Saturday at three."),
+        ("18T09:00:00", 0, Kind::Text, Some("Oda"), "The clinic rang, Rolf: not Saturday, Monday at four."),
+    ];
+    let saturday = home(rows).with_meaning().ask("What's on on Saturday?");
+    assert!(!saturday.answer.unwrap_or_default().contains("Saturday 21 November"), "{}", saturday.reason);
+}
+
+#[test]
 fn who_was_away_asks_about_the_time_and_not_about_the_absence() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf paints the fence."),

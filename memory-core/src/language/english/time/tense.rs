@@ -184,7 +184,9 @@ pub(super) fn announces_change(tokens: &[TimeToken]) -> bool {
         "s" => matches!(words.get(place + 1), Some(&("been" | "got"))),
         _ => false,
     });
-    perfect && !words.iter().any(|word| matches!(*word, "yesterday" | "ago" | "last"))
+    // "The dentist rang: not Friday, Monday at four."
+    let reports = words.iter().any(|word| matches!(*word, "rang" | "phoned" | "called" | "wrote" | "texted"));
+    (perfect || reports) && !words.iter().any(|word| matches!(*word, "yesterday" | "ago" | "last"))
 }
 
 /// Returns whether some words contain a time of a possible plan: "on Tuesday", "at ten", "in two days", "tonight".
