@@ -3,6 +3,8 @@
 use super::home::{Row, home};
 use crate::Kind;
 
+const NONE: [String; 0] = [];
+
 const ANNOUNCED: &[Row] = &[
     ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Good morning! Stellan comes on Sunday with little Balder."),
     ("17T10:00:00", 0, Kind::Text, Some("Rolf"), "The boat gets its new mast on Saturday at ten."),
@@ -65,7 +67,7 @@ fn a_thing_belongs_to_whom_it_is_said_to_belong() {
         ("Who does the goat belong to?", "ferrymen"),
         ("Who owns the kayak on the lawn?", "Oda"),
     ]);
-    assert_eq!(misses, [String::new(); 0]);
+    assert_eq!(misses, NONE);
 }
 
 #[test]
@@ -101,7 +103,7 @@ fn what_happened_while_somebody_was_out_is_what_lies_between_their_leaving_and_t
     let answer = home.ask("What happened while Ivo was out?").answer.unwrap_or_default();
     assert!(answer.contains("heron") && !answer.contains("scythe") && !answer.contains("flour"), "{answer}");
     let misses = home.misses(&[("How long was Ivo away?", "2 hours"), ("Was Ivo out on Tuesday?", "Yes")]);
-    assert_eq!(misses, [String::new(); 0]);
+    assert_eq!(misses, NONE);
 }
 
 #[test]
@@ -115,5 +117,5 @@ fn an_order_has_no_actor_and_a_role_is_held_by_whom_its_owner_names() {
     assert_ne!(home.ask("Who should sweep the barn?").answer.as_deref(), Some("The inspector"));
     assert_ne!(home.ask("When does Runa leave?").answer.as_deref(), Some("On Saturday 21 November"));
     let misses = home.misses(&[("What is Rolf's sister called?", "Runa"), ("Can I use the green winch?", "No")]);
-    assert_eq!(misses, [String::new(); 0]);
+    assert_eq!(misses, NONE);
 }
