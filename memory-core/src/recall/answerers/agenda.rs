@@ -78,7 +78,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         |span: TimeSpan| span.end > now && (wanted.is_empty() || wanted.iter().any(|wanted| is_within(wanted, span)));
     let groups = vec![WORDS_OF_DAYS.iter().map(|word| (*word).to_owned()).collect()];
     let kinds = vec![Kind::Text, Kind::State];
-    let holding = Holding { groups, kinds, latest: true, limit: MAX_TEXTS, ..Holding::default() };
+    let holding = Holding { groups, kinds, span: question.hard, latest: true, limit: MAX_TEXTS, ..Holding::default() };
     let told = pool.read(&pool.reader.search().holding(&holding), &question.content)?;
     let mut plans: Vec<Plan> = Vec::new();
     for found in told.iter().filter(|found| !found.reading.only_asks()) {
@@ -257,7 +257,9 @@ fn has_same_matter(nouns: &[NounPhrase], plan: &Plan) -> bool {
 
 /// Returns the later text that calls a plan off, moves it, or takes it back.
 fn change_of(pool: &EventPool<'_>, plan: &Plan) -> Result<Option<RetrievedEvent>, ReadError> {
-    let since = TimeSpan::new(plan.found.span().end, Timestamp::from(pool.question.now.timestamp()));
+    let now = Timestamp::from(pool.question.now.timestamp());
+    let until = pool.question.hard.map_or(now, |hard| hard.end.min(now)).max(plan.found.span().end);
+    let since = TimeSpan::new(plan.found.span().end, until);
     for noun in &plan.matter {
         let later = pool.events_mentioning(&noun.head_alone(), Some(since), true, MAX_LATER, &pool.question.content)?;
         for other in later.into_iter().filter(|other| other.id() != plan.found.id()) {
