@@ -282,6 +282,20 @@ impl<'a> EventPool<'a> {
         !self.reader.search().holding(&speech).is_empty()
     }
 
+    /// Returns what somebody of that name said. Others may have said more since than is looked through otherwise.
+    pub fn texts_of_speaker(
+        &self,
+        name: String,
+        span: Option<TimeSpan>,
+        latest: bool,
+        limit: usize,
+        content: &Content,
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
+        let kinds = vec![Kind::Text];
+        let holding = Holding { entity: Some(name), span, kinds, latest, limit, ..Holding::default() };
+        self.read(&self.reader.search().holding(&holding), content)
+    }
+
     /// Returns all events of the entity that a noun phrase names. Without such an entity, returns all events that
     /// contain the words of the phrase.
     pub fn events_about(

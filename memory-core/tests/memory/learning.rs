@@ -63,6 +63,19 @@ fn a_fact_does_not_answer_while_something_newer_of_it_is_not_learnt_yet() {
 }
 
 #[test]
+fn a_place_that_was_seen_does_not_answer_after_somebody_took_the_thing() {
+    let bench = Bench::new();
+    let seen = Told { kind: Kind::Object, ..told_at("umbrella: black, in the stand by the door", 0) };
+    accepted(bench.tell(seen));
+    bench.learn();
+    assert!(bench.answer("Where is the umbrella?").answer.is_some_and(|text| text.contains("stand")));
+    accepted(bench.tell(said("Tom", "Anna took the umbrella.", 3600)));
+    bench.learn();
+    let answer = bench.answer("Where is the umbrella?");
+    assert_eq!(answer.answer.as_deref(), Some("With Anna"), "{}", answer.reason);
+}
+
+#[test]
 fn questions_about_what_was_learnt_are_answered_with_the_events_they_go_back_to() {
     let bench = told_household();
     assert_eq!(bench.memory.stats().pending_lessons, 6);

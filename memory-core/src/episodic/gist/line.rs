@@ -101,12 +101,11 @@ impl Line {
             Kind::Sound => (Topic::Sound, name("sounds").unwrap_or_else(own)),
             Kind::Object => (Topic::Object, name("objects").unwrap_or_else(own)),
         };
-        let text = match topic {
-            // People greet and address each other before they say something.
-            Topic::Speech => short(most_telling(&words, topic_stems)),
-            _ if topic_stems.is_empty() => short(sentences(&words).next().map_or("", |first| &words[first])),
-            _ => short(most_telling(&words, topic_stems)),
-        };
+        // People greet and address each other before they say something; what was seen begins with what matters.
+        let text = short(match topic == Topic::Speech || !topic_stems.is_empty() {
+            true => most_telling(&words, topic_stems),
+            false => sentences(&words).next().map_or("", |first| &words[first]),
+        });
         // Of a goal and of what is in view the entity is one of many; a name without a capital is none of a speaker.
         let is_named = matches!(topic, Topic::Scene | Topic::Action | Topic::Speech | Topic::State);
         let is_name = |name: &String| topic != Topic::Speech || name.starts_with(char::is_uppercase);

@@ -2,6 +2,7 @@
 
 use super::places::capitalised;
 use super::quote::quotation;
+use super::summary::today;
 use super::times::{MAX_CLOCK_SPAN, hour_of_day, is_former_time, verb_is_denied};
 use crate::episodic::gist::SUMMARY_WORDS;
 use crate::index::{Holding, words};
@@ -15,12 +16,12 @@ use crate::language::english::time::{Tense, TimeRelation, ToldTime, WORDS_OF_DAY
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::corrections::correction_in;
 use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
-use crate::recall::pool::{EventPool, RetrievedEvent};
-use crate::recall::question::{Question, ROBOT_ENTITY};
+use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::question::{Question, ROBOT_ENTITY, intersection};
 use crate::recall::reading::{arguments, is_person};
 use crate::{Kind, ReadError, TimeSpan, Timestamp};
 
-/// Maximum number of texts with words for coming days that are read, the latest ones.
+/// Maximum number of texts with words for days that are read, the latest ones, and of the texts of today.
 const MAX_TEXTS: usize = 400;
 /// Maximum number of plans in an answer, the next ones.
 const MAX_PLANS: usize = 12;
@@ -76,10 +77,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     };
     let is_wanted =
         |span: TimeSpan| span.end > now && (wanted.is_empty() || wanted.iter().any(|wanted| is_within(wanted, span)));
-    let groups = vec![WORDS_OF_DAYS.iter().map(|word| (*word).to_owned()).collect()];
-    let kinds = vec![Kind::Text, Kind::State];
-    let holding = Holding { groups, kinds, span: question.hard, latest: true, limit: MAX_TEXTS, ..Holding::default() };
-    let told = pool.read(&pool.reader.search().holding(&holding), &question.content)?;
+    let told = announcements(pool)?;
     let mut plans: Vec<Plan> = Vec::new();
     for found in told.iter().filter(|found| !found.reading.only_asks()) {
         let suits = about.iter().all(|noun| {
@@ -113,14 +111,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         let Some(change) = changes.first() else { return Ok(None) };
         let text = format!("Nothing any more: {}", quotation(change, question));
         let reason = "what was announced was called off or moved".into();
-        return Ok(Some(Candidate::computed(
-            Layer::Gists,
-            text.clone(),
-            CandidateValue::Text(text),
-            changes,
-            known,
-            reason,
-        )));
+        return Ok(Some(announced(text, changes, known, reason)));
     }
     let mut text = String::new();
     let mut shown = 0;
@@ -135,7 +126,35 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     kept.truncate(shown);
     let evidence = kept.into_iter().map(|plan| plan.found).collect();
     let reason = format!("the next {shown} of {count} things that were announced");
-    Ok(Some(Candidate::computed(Layer::Gists, text.clone(), CandidateValue::Text(text), evidence, known, reason)))
+    Ok(Some(announced(text, evidence, known, reason)))
+}
+
+fn announced(text: String, evidence: Vec<RetrievedEvent>, known: f32, reason: String) -> Candidate {
+    Candidate::computed(Layer::Episodes, text.clone(), CandidateValue::Text(text), evidence, known, reason)
+}
+
+/// Returns the texts that may announce something: those that name a day, and those of today, which may name only an
+/// hour.
+fn announcements(pool: &EventPool<'_>) -> Result<Vec<RetrievedEvent>, ReadError> {
+    let question = pool.question;
+    let kinds = vec![Kind::Text, Kind::State];
+    let groups = vec![WORDS_OF_DAYS.iter().map(|word| (*word).to_owned()).collect()];
+    let holding = Holding {
+        groups,
+        kinds: kinds.clone(),
+        span: question.hard,
+        latest: true,
+        limit: MAX_TEXTS,
+        ..Holding::default()
+    };
+    let dated = pool.read(&pool.reader.search().holding(&holding), &question.content)?;
+    let today = today(question);
+    let today = question.hard.map_or(Some(today), |hard| intersection(today, hard));
+    let recent = match today {
+        Some(today) => pool.events_in_time_order(Some(today), None, kinds, true, MAX_TEXTS, &question.content)?,
+        None => Vec::new(),
+    };
+    Ok(merge(dated, recent))
 }
 
 /// Returns whom and what the plans are about that a question asks for, if it asks for plans.
@@ -163,8 +182,10 @@ fn asks_plans<'q>(question: &'q Question<'_>) -> Option<Vec<&'q NounPhrase>> {
     let planned = texts.iter().any(|word| is_one_of(word, PLANNED)) || PLANNED_PAIRS.iter().any(has_pair);
     let ahead = question.boosted_spans().iter().any(|(span, _)| span.start > Timestamp::from(question.now.timestamp()));
     let verb = asked.clause.verb.as_ref();
-    // "What's on tomorrow?", "what happens on Friday?"
-    let goes_on = verb.is_some_and(|verb| verb.lemma == "happen" || verb.lemma == "have" && texts.contains(&"got"))
+    let has_got = texts.contains(&"got") && texts.iter().any(|word| is_one_of(word, &["have", "has", "'ve", "'s"]));
+    // "What's on tomorrow?", "what happens on Friday?", "what have we got on Monday?"
+    let goes_on = verb.is_some_and(|verb| verb.lemma == "happen")
+        || has_got
         || has_pair(&["going", "on"])
         || has_pair(&["'s", "on"])
         || has_pair(&["is", "on"]);

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use super::parts::answer_parts;
 use super::places::capitalised;
 use super::quote::quotation;
-use crate::index::Holding;
 use crate::language::english::closed::SPEECH_VERBS;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Occurrence};
@@ -184,11 +183,8 @@ impl OrderedKind {
         };
         let span = pool.question.bound();
         match self {
-            // Others may have said more since than is looked through.
             Self::Speech(Some(speaker)) => {
-                let entity = Some(speaker.clone());
-                let holding = Holding { entity, span, kinds, latest, limit, ..Holding::default() };
-                pool.read(&pool.reader.search().holding(&holding), &pool.question.content)
+                pool.texts_of_speaker(speaker.clone(), span, latest, limit, &pool.question.content)
             }
             _ => pool.events_in_time_order(span, None, kinds, latest, limit, &pool.question.content),
         }

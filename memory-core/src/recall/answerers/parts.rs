@@ -91,7 +91,7 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     }
     // The relevant clause names the actor. Other clauses count only if it names nobody.
     let telling = relevant_clauses(question, reading);
-    // "The inspector comes on Monday. Tidy up before that.": whoever is told to does it.
+    // "The inspector comes on Monday. Sweep the yard before that.": whoever is told to does it.
     let is_order = |clause: &&Clause| {
         let verb = clause.verb.as_ref().filter(|verb| verb.infinitive && !verb.past && verb.modal.is_none());
         clause.subject.is_none() && verb.is_some_and(|verb| !verb.auxiliary_only && !verb.passive)

@@ -135,18 +135,21 @@ pub(in crate::recall) fn answer(
         signals,
         confidence: 0.0,
         computed: false,
-        reason: match (reports.first(), reports.last()) {
-            _ if reports.len() == 1 => "the only place told of it".into(),
-            _ if question.asked.habitual => format!("the most frequent of {} places told of it", reports.len()),
-            (_, Some(last)) if std::ptr::eq(last, chosen) => {
-                format!("the latest of {} places told of it", reports.len())
-            }
-            (Some(first), _) if std::ptr::eq(first, chosen) => {
-                format!("the first of {} places told of it", reports.len())
-            }
-            _ => format!("one of {} places told of it", reports.len()),
-        },
+        reason: reason_for(question, &reports, chosen),
     }))
+}
+
+/// Says in a few words why a report was chosen of several, which are in the order of their times.
+fn reason_for(question: &Question<'_>, reports: &[PlaceReport], chosen: &PlaceReport) -> String {
+    let is_chosen = |report: Option<&PlaceReport>| report.is_some_and(|report| std::ptr::eq(report, chosen));
+    let which = match reports {
+        [_] => return "the only place told of it".into(),
+        _ if question.asked.habitual => "the most frequent",
+        _ if is_chosen(reports.last()) => "the latest",
+        _ if is_chosen(reports.first()) => "the first",
+        _ => "one",
+    };
+    format!("{which} of {} places told of it", reports.len())
 }
 
 impl PlaceSearch<'_> {

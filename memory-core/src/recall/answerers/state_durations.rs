@@ -20,26 +20,27 @@ struct StateSpan {
     ended: Option<RetrievedEvent>,
 }
 
+impl StateSpan {
+    /// Returns the span. What is not over lasts until now.
+    fn span(&self, now: Timestamp) -> TimeSpan {
+        TimeSpan::new(self.began.span().start, self.ended.as_ref().map_or(now, |ended| ended.span().start))
+    }
+}
+
 /// Answers "how long was the printer jammed?" for its last occurrence.
 pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(spans) = state_spans(pool, &question.asked.clause, pooled)? else { return Ok(None) };
-    let bound = question.bound();
-    let within = |from: Timestamp, to: Timestamp| bound.is_none_or(|bound| from <= bound.end && bound.start <= to);
     let now = Timestamp::from(question.now.timestamp());
+    let Some(state) = last_within(question.bound(), spans, now) else { return Ok(None) };
+    let span = state.span(now);
+    let length = say_length(span.end.since(span.start));
     let at = |at: Timestamp| say_moment(at, &question.now);
-    let of_span = |span: &StateSpan| {
-        let from = span.began.span().start;
-        let to = span.ended.as_ref().map_or(now, |ended| ended.span().start);
-        within(from, to).then(|| match &span.ended {
-            None => (format!("{} so far, since {}", say_length(to.since(from)), at(from)), vec![span.began.clone()]),
-            Some(ended) => {
-                let between = join_list(&[at(from), at(to)]);
-                (format!("{}, between {between}", say_length(to.since(from))), vec![span.began.clone(), ended.clone()])
-            }
-        })
+    let text = match &state.ended {
+        None => format!("{length} so far, since {}", at(span.start)),
+        Some(_) => format!("{length}, between {}", join_list(&[at(span.start), at(span.end)])),
     };
-    let Some((text, evidence)) = spans.iter().rev().find_map(of_span) else { return Ok(None) };
+    let evidence = std::iter::once(state.began).chain(state.ended).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,
         text.clone(),
@@ -64,12 +65,13 @@ pub(super) fn absence_in_cue(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) ->
     };
     let Some(clause) = inside.find(is_absence) else { return Ok(None) };
     let now = Timestamp::from(question.now.timestamp());
-    let bound = question.bound();
     let spans = state_spans(pool, clause, pooled)?.unwrap_or_default();
-    let mut spans = spans.iter().rev().map(|span| {
-        TimeSpan::new(span.began.span().start, span.ended.as_ref().map_or(now, |ended| ended.span().start))
-    });
-    Ok(spans.find(|span| bound.is_none_or(|bound| bound.overlaps(*span))))
+    Ok(last_within(question.bound(), spans, now).map(|state| state.span(now)))
+}
+
+/// Returns the last span that overlaps the time of a question.
+fn last_within(bound: Option<TimeSpan>, spans: Vec<StateSpan>, now: Timestamp) -> Option<StateSpan> {
+    spans.into_iter().rev().find(|state| bound.is_none_or(|bound| bound.overlaps(state.span(now))))
 }
 
 /// Returns the spans in which the subject of a clause was in the state that the clause asks for, the latest last. `None`

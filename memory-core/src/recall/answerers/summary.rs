@@ -25,7 +25,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let question = pool.question;
     // "Summarise 2 February": a day that is named without "on" is what is to be summarised.
     let day = || question.boosted_spans().first().map(|(span, _)| *span);
-    let bound = question.bound().or_else(day).or_else(|| question.named.is_empty().then(|| today(question)));
+    let of_today = || question.named.is_empty() || asks_how_time_was(question) && question.named.iter().any(is_day);
+    let bound = question.bound().or_else(day).or_else(|| of_today().then(|| today(question)));
     let named = |noun: &&NounPhrase| {
         question.content.items.iter().any(|item| item.documents > 0 && noun.lemmas().contains(&item.lemma.as_str()))
     };
@@ -49,7 +50,8 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
                 let own = pool.events_about(&name, bound, false, MAX_THING_EVENTS, &question.content)?;
                 found = merge(found, own);
             }
-            found.retain(|found| found.coverage.of_content > 0.2 && !found.reading.only_asks());
+            let suits = |found: &RetrievedEvent| whose.is_some() || found.coverage.of_content > 0.2;
+            found.retain(|found| suits(found) && !found.reading.only_asks());
             // What somebody says is all of them; others say other things too.
             let topic: Vec<String> = thing.lemmas().into_iter().map(stem).collect();
             let own = |found: &RetrievedEvent| {
@@ -98,7 +100,8 @@ pub(in crate::recall) fn of_absence(
     pooled: &[RetrievedEvent],
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
-    let open = matches!(question.ask(), AnswerKind::Action | AnswerKind::Thing | AnswerKind::Summary);
+    let open = matches!(question.ask(), AnswerKind::Action | AnswerKind::Thing | AnswerKind::Summary)
+        && !question.query.ablation.without_gists;
     if !open || question.asked.class.is_some() || !question.content.items.iter().all(|item| item.light || happens(item))
     {
         return Ok(None);
@@ -123,12 +126,21 @@ fn owner_of_time(question: &Question<'_>) -> Option<NounPhrase> {
     is_person(&name).then_some(name)
 }
 
-/// Returns whether a question asks how somebody's time was: "how did Tove's Tuesday go?"
+/// Returns whether a question asks how a time was: "how did Tove's Tuesday go?", "how was your day?"
 pub(in crate::recall) fn asks_how_time_was(question: &Question<'_>) -> bool {
     let asking = question.asked.clause.asking.as_ref();
     let how = asking.is_some_and(|asking| asking.word == "how" && asking.degree.is_none());
     let mut verbs = question.asked.words.iter().filter(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary));
-    how && verbs.all(|verb| matches!(verb.lemma.as_str(), "go" | "be" | "do")) && owner_of_time(question).is_some()
+    let names_time = || question.has_time_bound() || question.named.iter().any(names_time_or_recording);
+    // Without the time, "how did the day go?" may have "go" as a noun.
+    let nothing_else = || question.named.iter().all(|noun| names_time_or_recording(noun) || noun.head == "go");
+    how && verbs.all(|verb| matches!(verb.lemma.as_str(), "go" | "be" | "do"))
+        && (owner_of_time(question).is_some() || names_time() && nothing_else())
+}
+
+/// Returns whether a phrase is "the day" or somebody's.
+fn is_day(noun: &NounPhrase) -> bool {
+    noun.head == "day"
 }
 
 /// Returns whether a phrase means a time, or a recording.
@@ -137,7 +149,8 @@ fn names_time_or_recording(noun: &NounPhrase) -> bool {
         && ["time_period", "recording", "movie", "all"].iter().any(|class| lexicon::is_a(&noun.head, class).is_some())
 }
 
-fn today(question: &Question<'_>) -> TimeSpan {
+/// Returns the day of a question until now.
+pub(super) fn today(question: &Question<'_>) -> TimeSpan {
     let start = question.now.start_of_day().map_or(question.now.timestamp(), |start| start.timestamp());
     TimeSpan::new(start.into(), question.now.timestamp().into())
 }

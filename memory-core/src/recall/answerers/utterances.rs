@@ -34,11 +34,10 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     if asked.cue.is_some() || asked.occurrence.is_some() || asked.negated || asked.alternatives.len() > 1 {
         return Ok(None);
     }
-    let mut said =
-        pool.events_in_time_order(question.bound(), None, vec![Kind::Text], true, MAX_TEXTS, &question.content)?;
+    let mut said = texts_of(pool, speaker)?;
+    let about = |topic, found: &RetrievedEvent| best_phrase_similarity(topic, &found.reading) >= MIN_TOPIC_SIMILARITY;
     said.retain(|found| {
-        let about = |topic| best_phrase_similarity(topic, &found.reading) >= MIN_TOPIC_SIMILARITY;
-        is_said_by(speaker, &found.reading) == Some(true) && topic.is_none_or(about)
+        is_said_by(speaker, &found.reading) == Some(true) && topic.is_none_or(|topic| about(topic, found))
     });
     let count = said.len();
     // What else a question says may tell one utterance from others: "what did Ivo say at the gate?"
@@ -64,6 +63,15 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
             _ => format!("the last {MAX_UTTERANCES} of {count} things they said"),
         },
     )))
+}
+
+/// Returns the texts of a speaker. Who is known only by a role, or from subtitles, is looked for in the latest texts.
+fn texts_of(pool: &EventPool<'_>, speaker: &NounPhrase) -> Result<Vec<RetrievedEvent>, ReadError> {
+    let (span, content) = (pool.question.bound(), &pool.question.content);
+    match pool.entity(speaker).filter(|name| pool.is_speaker(name)) {
+        Some(name) => pool.texts_of_speaker(name, span, true, MAX_TEXTS, content),
+        None => pool.events_in_time_order(span, None, vec![Kind::Text], true, MAX_TEXTS, content),
+    }
 }
 
 /// Returns utterances one after the other. Only the first one names who speaks.

@@ -299,6 +299,26 @@ fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
     assert_eq!(subtitle.answer.as_deref(), Some("Piotr: Good morning, all of you."), "{}", subtitle.reason);
 }
 
+#[test]
+fn what_follows_from_who_speaks_or_from_two_times_needs_no_reader_that_agrees() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "My sister Runa plays the zither."),
+        ("18T09:00:00", 0, Kind::Text, Some("Mara"), "The roofer comes on Monday at ten."),
+        ("19T09:00:00", 0, Kind::Text, Some("Mara"), "The roofer has called, he comes on Tuesday instead."),
+    ];
+    let nothing = Marks { sentence: "no such", words: "", form: AnswerForm::Words, read: Arc::default() };
+    let sister = home(rows).with_meaning().with_reader(nothing).ask("What is Rolf's sister called?");
+    assert_eq!(sister.answer.as_deref(), Some("Runa"), "{}", sister.reason);
+    let older = Marks { sentence: "Monday at ten", words: "Monday", form: AnswerForm::Yes, read: Arc::default() };
+    let roofer = home(rows).with_meaning().with_reader(older).ask("Is the roofer coming on Monday?");
+    assert!(
+        roofer.answer.as_deref().is_some_and(|text| text.starts_with("No")),
+        "{:?} {}",
+        roofer.answer,
+        roofer.reason
+    );
+}
+
 /// A reader that marks what a vessel is filled with. Of several events, it thinks that the newest answers; each does by
 /// itself.
 struct FilledWith;

@@ -1,7 +1,7 @@
 //! What is planned, and what became of something: answers that are told from several events.
 
 use super::home::{Row, home};
-use crate::Kind;
+use crate::{Kind, Route};
 
 const NONE: [String; 0] = [];
 
@@ -34,8 +34,87 @@ fn plans_are_those_of_the_day_and_the_person_that_a_question_names() {
         let answer = home.ask(question);
         assert_eq!(answer.answer.as_deref(), Some(sunday), "{question}: {}", answer.reason);
     }
+    // An hour alone is told on the same day.
+    let today: &[Row] = &[
+        ("20T07:00:00", 0, Kind::Text, Some("Rolf"), "The roofer comes at five."),
+        ("20T07:05:00", 0, Kind::Text, Some("Oda"), "Stellan comes on Sunday."),
+    ];
+    let answer = self::home(today).with_meaning().ask("What's planned for today?").answer.unwrap_or_default();
+    assert!(answer.contains("Today at 17:00") && !answer.contains("Stellan"), "{answer}");
     let none = home.ask("What is planned for Saturday?");
     assert!(!none.answer.unwrap_or_default().contains("mast on Saturday"), "{}", none.reason);
+}
+
+#[test]
+fn what_was_called_off_has_no_time_and_what_somebody_has_got_lies_ahead() {
+    let home = home(ANNOUNCED).with_meaning();
+    let misses = home.misses(&[
+        ("When is fencing practice?", "is off"),
+        ("What's on on Saturday?", "Nothing any more"),
+        ("What have we got on Monday?", "Monday 23 November at 14:00"),
+        ("What has Stellan got on Sunday?", "On Sunday 22 November: Oda: Stellan comes"),
+    ]);
+    assert_eq!(misses, NONE);
+    let route = home.ask("What is coming up?").route;
+    assert_eq!(route, Route::Detailed, "told from events, and not from a summary");
+}
+
+#[test]
+fn a_day_is_told_as_it_went_and_news_are_those_of_today() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Caption, Some("Rolf"), "Rolf paints the fence."),
+        (
+            "17T10:00:00",
+            0,
+            Kind::Text,
+            Some("Rolf"),
+            "Hello, Oda. How are you? Everything is fine here. The gate by the orchard sticks whenever it rains for days.",
+        ),
+        ("20T08:00:00", 0, Kind::Caption, Some("Tove"), "Tove picks the quinces."),
+    ];
+    let home = home(rows).with_meaning();
+    for question in ["How was Rolf's Tuesday?", "How did Rolf's Tuesday go?"] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert!(answer.contains("fence") && answer.contains("gate by the orchard sticks"), "{question}: {answer}");
+        assert!(!answer.contains("Hello") && !answer.contains("quinces"), "{question}: {answer}");
+    }
+    for question in ["What's new?", "How was your day?", "How did your day go?"] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert!(answer.contains("quinces") && !answer.contains("fence"), "{question}: {answer}");
+    }
+    let answer = home.ask("How did Tuesday go?").answer.unwrap_or_default();
+    assert!(answer.contains("fence") && !answer.contains("quinces"), "{answer}");
+}
+
+#[test]
+fn the_reason_says_which_of_several_places_it_is() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Ivo"), "The winch is in the shed."),
+        ("18T09:00:00", 0, Kind::Text, Some("Ivo"), "The winch is in the barn."),
+    ];
+    let home = home(rows).with_meaning();
+    for (question, place, which) in [
+        ("Where was the winch at first?", "In the shed", "the first of 2"),
+        ("Where is the winch?", "In the barn", "the latest of 2"),
+    ] {
+        let answer = home.ask(question);
+        assert_eq!(answer.answer.as_deref(), Some(place), "{question}");
+        assert!(answer.reason.starts_with(which), "{question}: {}", answer.reason);
+    }
+}
+
+#[test]
+fn who_comes_at_another_time_is_not_who_is_asked_about() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Stellan comes on Sunday with little Balder."),
+        ("17T10:00:00", 0, Kind::Text, Some("Rolf"), "The plumber comes on Monday at two."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses =
+        home.misses(&[("Is the plumber coming on Sunday?", "No: On Monday"), ("Is anybody coming on Sunday?", "Yes")]);
+    assert_eq!(misses, NONE);
+    let other = home.ask("Is the roofer coming on Sunday?").answer.unwrap_or_default();
+    assert!(!other.contains("On Monday"), "{other}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use jiff::{Span, ToSpan, Zoned};
 
 use crate::{TimeSpan, Timestamp};
 
-/// Words that name a day or a longer time, of which every announcement has one.
+/// Words that name a day, a part of one or a longer time. What is announced for another day has one.
 pub(crate) const WORDS_OF_DAYS: &[&str] = &[
     "monday",
     "tuesday",

@@ -43,6 +43,7 @@ fn a_told_time_is_said_as_exactly_as_it_was_told() {
     assert_eq!(said("tomorrow at ten", Tense::Future), "tomorrow at 10:00");
     assert_eq!(said("Friday", Tense::Future), "on Friday 22 May");
     assert_eq!(said("Friday evening", Tense::Future), "on Friday 22 May in the evening");
+    assert_eq!(said("Friday from eight to ten", Tense::Future), "on Friday 22 May between 08:00 and 10:00");
     assert_eq!(said("Friday", Tense::Past), "on 15 May 2026");
     assert_eq!(said("in June 2025", Tense::Past), "in June 2025");
     assert_eq!(said("3 to 5 March 2026", Tense::Past), "between 3 March 2026 and 5 March 2026");
