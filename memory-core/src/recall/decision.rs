@@ -16,6 +16,8 @@ use super::reconciling::{
     CandidateRelation, candidate_relation, confidence_given_exclusion, confidence_of_agreeing, is_direct_answer,
     is_extract, layer_description, shown_instead,
 };
+use crate::language::english::question::Stage;
+use crate::language::english::time::Tense;
 use crate::{Intent, TraceStep};
 
 /// Minimum confidence of two candidates that contradict each other, and of one in spite of the other.
@@ -159,7 +161,7 @@ fn reconcile(
     }
     for other in others {
         let reason = match candidate_relation(question, &best, &other) {
-            CandidateRelation::Exclude if newest_holds => {
+            CandidateRelation::Exclude if newest_holds || is_newer_state(question, &best, &other) => {
                 add_trace_step(trace, "disagreement", format!("{:?} was told after {:?}", best.text, other.text));
                 "what was told before is no longer so".to_owned()
             }
@@ -275,6 +277,17 @@ fn asks_nothing_known(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
     let asks = clause.asking.is_some() || clause.verb.is_some() || question.asked.report.is_some();
     !asks && !question.content.is_empty() && question.content.known_share() <= 0.0
+}
+
+/// Returns whether a question asks how something is now, and one verdict was told after the other.
+fn is_newer_state(question: &Question<'_>, best: &Candidate, other: &Candidate) -> bool {
+    let verdicts = matches!((&best.value, &other.value), (CandidateValue::Truth(_), CandidateValue::Truth(_)));
+    let verb = question.asked.clause.verb.as_ref();
+    let lasts = verb.is_some_and(|verb| verb.auxiliary_only || verb.progressive)
+        || question.stage == Some(Stage::Last)
+        || question.asked.words.iter().any(|word| word.has_text("still"));
+    let now = question.tense == Tense::Present && !question.has_time_bound();
+    verdicts && lasts && now && newest_evidence_time(best) > newest_evidence_time(other)
 }
 
 /// Returns whether a candidate states how something is, so that the newest statement holds.

@@ -22,6 +22,8 @@ use super::question::Question;
 use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer, quotes_event};
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::time::{TimeRelation, ToldTime};
 use crate::ports::{AnswerExtractor, Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
@@ -112,6 +114,7 @@ pub(super) fn read_events(
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
     let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
+    events.retain(|found| !is_planned_otherwise(pool.question, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());
@@ -164,6 +167,25 @@ pub(super) fn read_events(
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 
+/// Returns whether an event tells only of other times to come than the one in question: who comes on Monday does not come
+/// on Sunday.
+fn is_planned_otherwise(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let asks_what = matches!(question.ask(), AnswerKind::Person | AnswerKind::Thing | AnswerKind::Action);
+    let wanted: Vec<TimeSpan> = question.boosted_spans().into_iter().map(|(span, _)| span).collect();
+    let now = Timestamp::from(question.now.timestamp());
+    if !asks_what || wanted.is_empty() || wanted.iter().any(|span| span.start <= now) {
+        return false;
+    }
+    let told = found.span().start;
+    let mut times = found.reading.times.iter().filter(|time| time.has_date).peekable();
+    let other = |time: &ToldTime| {
+        time.relation == TimeRelation::At
+            && time.span.start > told
+            && !wanted.iter().any(|span| time.span.overlaps(*span))
+    };
+    times.peek().is_some() && times.all(other)
+}
+
 /// Returns what the reader finds in the passages. `None` if it fails.
 fn extracted(
     extractor: &dyn AnswerExtractor,
@@ -204,7 +226,7 @@ fn events_to_read(gathered: &RetrievedEvents, candidates: &[Candidate]) -> Vec<R
 }
 
 /// Returns whether an event is told in sentences.
-fn is_prose(event: &Event) -> bool {
+pub(super) fn is_prose(event: &Event) -> bool {
     matches!(event.kind, Kind::Text | Kind::Caption)
 }
 

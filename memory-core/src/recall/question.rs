@@ -200,6 +200,12 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// Returns whether it asks for a state at any time of the past: "was she ill?"
+    pub fn asks_former_state(&self) -> bool {
+        let was = self.asked.clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only && verb.past);
+        was && self.tense == Tense::Past && self.bound().is_none() && self.asked.cue.is_none()
+    }
+
     /// Returns whether the question's own time words bound it.
     pub fn has_time_bound(&self) -> bool {
         self.phrases.iter().any(|phrase| phrase.bounds)

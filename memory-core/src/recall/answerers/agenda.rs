@@ -138,7 +138,8 @@ fn announced(text: String, evidence: Vec<RetrievedEvent>, known: f32, reason: St
 fn announcements(pool: &EventPool<'_>) -> Result<Vec<RetrievedEvent>, ReadError> {
     let question = pool.question;
     let kinds = vec![Kind::Text, Kind::State];
-    let groups = vec![WORDS_OF_DAYS.iter().map(|word| (*word).to_owned()).collect()];
+    let days = WORDS_OF_DAYS.iter().map(|word| (*word).to_owned()).chain((1..=31).map(ordinal));
+    let groups = vec![days.collect()];
     let holding = Holding {
         groups,
         kinds: kinds.clone(),
@@ -155,6 +156,18 @@ fn announcements(pool: &EventPool<'_>) -> Result<Vec<RetrievedEvent>, ReadError>
         None => Vec::new(),
     };
     Ok(merge(dated, recent))
+}
+
+/// Returns a day of a month in figures: "22nd".
+fn ordinal(day: u8) -> String {
+    let suffix = match (day / 10, day % 10) {
+        (1, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{day}{suffix}")
 }
 
 /// Returns whom and what the plans are about that a question asks for, if it asks for plans.
@@ -224,7 +237,8 @@ fn plan_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<Plan> {
     let corrected = self_correction(&reading.event.text, &reading.sentences);
     let is_ahead = |time: &&ToldTime| {
         corrected.is_none_or(|from| time.range.start >= from)
-            && time.relation == TimeRelation::At
+            && (time.relation == TimeRelation::At
+                || ["by ", "from "].iter().any(|word| reading.text(&time.range).starts_with(word)))
             && time.span.start >= told
             && !is_former_time(found, time)
             && !verb_is_denied(reading, time.range.start)
@@ -267,7 +281,7 @@ fn plan_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<Plan> {
 
 /// Returns whether a plan is about one of these things, or about these persons if neither names a thing.
 fn has_same_matter(nouns: &[NounPhrase], plan: &Plan) -> bool {
-    let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !is_person(noun);
+    let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !is_person(noun) && noun.head != "one";
     let any_thing = plan.matter.iter().any(|noun| is_thing(&noun)) && nouns.iter().any(|noun| is_thing(&noun));
     let counts = |noun: &&NounPhrase| !any_thing || is_thing(noun);
     nouns.iter().filter(counts).any(|noun| {

@@ -9,10 +9,11 @@ use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::extraction::is_prose;
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, MAX_THING_EVENTS, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::{ParsedEvent, arguments};
+use crate::recall::reading::{ParsedEvent, arguments, is_person};
 use crate::{ReadError, TimeSpan, Timestamp, Value as Attribute};
 
 /// Longest gap between equal events of one occurrence, if they belong to no session.
@@ -69,12 +70,12 @@ pub(in crate::recall) fn answer(
         events = crate::recall::pool::merge(pool.read(&shown, &question.content)?, events);
     }
     let begins: Vec<String> = groups.iter().take(5).map(|span| say_moment(span.start, &question.now)).collect();
-    let text = match question.ask() {
-        AnswerKind::Times if period.is_none() => {
-            format!("{}: {}{}.", times_in_words(count), begins.join(", "), if count > 5 { ", …" } else { "" })
-        }
-        _ => format!("{count}: {}{}.", begins.join(", "), if count > 5 { ", …" } else { "" }),
-    };
+    let times = question.ask() == AnswerKind::Times && period.is_none();
+    // None of several sentences tells how often.
+    let computed = times && count > 1 && events.iter().all(|found| is_prose(&found.reading.event));
+    let more = if count > 5 { ", …" } else { "" };
+    let many = if times { times_in_words(count) } else { count.to_string() };
+    let text = format!("{many}: {}{more}.", begins.join(", "));
     let thing =
         question.named.first().map_or(first.coverage.of_content, |thing| best_phrase_similarity(thing, &first.reading));
     #[expect(clippy::cast_precision_loss, reason = "a count of events")]
@@ -93,7 +94,7 @@ pub(in crate::recall) fn answer(
         },
         evidence: order_told_by_relevance(events),
         confidence: 0.0,
-        computed: false,
+        computed,
         reason: format!("{count} separate events"),
     }))
 }
@@ -250,6 +251,12 @@ pub(in crate::recall) fn counted_events(
     for thing in question.named.iter().take(3) {
         if pool.entity(thing).is_some() {
             events = pool.events_about(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
+            // A camera tells what somebody does in words alone.
+            if is_person(thing) {
+                let mut told = pool.events_mentioning(thing, bound, false, MAX_THING_EVENTS, &question.content)?;
+                told.retain(|found| found.reading.event.entity.is_none());
+                events = crate::recall::pool::merge(events, told);
+            }
             by_name = true;
             break;
         }
@@ -311,7 +318,7 @@ fn distinct_occurrences(
         }
         // Tracked movements are reported one by one, each with its end. Events without length may be duplicates.
         // A sighting continues from one picture to the next.
-        let seen = !by_name
+        let seen = (!by_name || found.reading.event.entity.is_none())
             && matches!(
                 found.reading.event.kind,
                 crate::Kind::Caption | crate::Kind::Object | crate::Kind::Entity | crate::Kind::Sound

@@ -61,6 +61,10 @@ pub(in crate::recall) fn answer(
         }
         _ => CandidateValue::List(found.facts.iter().map(|fact| fact.value.clone()).collect()),
     };
+    // That it is no longer so does not say that it was not.
+    if question.asks_former_state() && value == CandidateValue::Truth(false) {
+        return Ok(None);
+    }
     let told = found.facts[0].last;
     let least = found.facts.iter().map(|fact| fact.weight).min().unwrap_or(1);
     #[expect(clippy::cast_precision_loss, reason = "clamped")]
@@ -121,10 +125,7 @@ fn fact_sentence(asked: &FactQuestion, fact: &Fact, bounded: bool, now: &Zoned) 
         .map(|until| format!(", until {}", say_moment(until, now).trim_start_matches("on ")));
     let until = until.unwrap_or_default();
     match &asked.ask {
-        Ask::Who(_) => {
-            let place = fact.place.as_deref().map(|place| format!(" {place}")).unwrap_or_default();
-            format!("{}{place}, {}", capitalised(&fact.value), say_moment(fact.last, now))
-        }
+        Ask::Who(_) => format!("{}, {}", capitalised(&fact.value), say_moment(fact.last, now)),
         Ask::When(..) => {
             let who = if fact.value.is_empty() { String::new() } else { format!(" by {}", fact.value) };
             format!("{}{who}", capitalised(&say_moment(fact.last, now)))

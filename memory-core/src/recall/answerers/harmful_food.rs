@@ -130,7 +130,7 @@ fn harmful_thing<'r>(clause: &'r Clause, person: &NounPhrase, reading: &'r Parse
 }
 
 /// Returns a phrase in its own words, in lower case unless it is a name.
-fn phrase_in_lower_case(noun: &NounPhrase, reading: &ParsedEvent) -> String {
+pub(super) fn phrase_in_lower_case(noun: &NounPhrase, reading: &ParsedEvent) -> String {
     let text = reading.phrase_text(noun);
     if noun.kind == NounKind::Name { text } else { text.to_lowercase() }
 }

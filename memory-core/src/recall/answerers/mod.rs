@@ -41,6 +41,7 @@ pub(super) mod signal_faults;
 pub(super) mod state_durations;
 pub(super) mod state_starts;
 pub(super) mod summary;
+mod supplies;
 pub(super) mod talkative;
 pub(super) mod times;
 pub(super) mod told_relations;
@@ -166,13 +167,14 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 13] = [
+    let answerers: [MultiEventAnswerer; 14] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,
         complement::answer,
         |pool, _| inventory::answer(pool),
+        |pool, _| supplies::answer(pool),
         |pool, _| persons_met::answer(pool),
         |pool, _| talkative::answer(pool),
         |pool, _| utterances::answer(pool),

@@ -3,6 +3,7 @@
 use crate::Kind;
 use crate::language::english::address::is_address;
 use crate::language::english::closed::{ADDRESS_OPENERS, SPEECH_VERBS, is_one_of};
+use crate::language::english::correction::is_taken_back;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
@@ -20,7 +21,7 @@ use crate::recall::question::{Question, asks_profession};
 use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
 
 /// Minimum similarity of a name to the person in question.
-pub(super) const MIN_PERSON_SIMILARITY: f32 = 0.7;
+pub(in crate::recall) const MIN_PERSON_SIMILARITY: f32 = 0.7;
 /// Maximum number of items of a list.
 pub(in crate::recall) const MAX_LIST_ITEMS: usize = 8;
 
@@ -89,6 +90,16 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
         }
         return found;
     }
+    // "Who is the scarf for?"
+    if let Some(preposition) = left_preposition(question) {
+        let nouns = reading.clauses().flat_map(|clause| &clause.adjuncts).filter(|it| it.preposition == preposition);
+        for noun in nouns.flat_map(|adjunct| adjunct.noun.coordinated()) {
+            if let Some(meant) = reading.resolve(noun).filter(|meant| is_person(meant) && !named(meant)) {
+                add(person_name(noun, &meant, reading));
+            }
+        }
+        return found;
+    }
     // The relevant clause names the actor. Other clauses count only if it names nobody.
     let telling = relevant_clauses(question, reading);
     // "The inspector comes on Monday. Sweep the yard before that.": whoever is told to does it.
@@ -143,6 +154,16 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     }
     found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { MAX_LIST_ITEMS } else { 1 });
     found
+}
+
+/// Returns the preposition that a question leaves without a noun, if it asks for whom or from whom something is.
+fn left_preposition<'q>(question: &'q Question<'_>) -> Option<&'q str> {
+    let clause = &question.asked.clause;
+    let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
+    let subject = clause.subject.as_ref().is_some_and(|subject| !is_person(subject));
+    let left = clause.complements.iter().map(|(word, _)| word.as_str());
+    let before = clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
+    left.chain(before).find(|word| is && subject && is_one_of(word, &["for", "from"]))
 }
 
 /// Returns whether a text addresses somebody by name, who then does not act: "here it is, Mia!". In a list of names nobody
@@ -283,7 +304,12 @@ fn things_of_class(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String
             })
         })
     };
-    for noun in reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments) {
+    // "In walnut instead of oak"
+    let denied = |noun: &&NounPhrase| {
+        !question.asked.negated && is_taken_back(&reading.event.text, &reading.sentences, noun.range.clone())
+    };
+    let nouns = reading.clauses().filter(|clause| !of_another(clause)).flat_map(arguments);
+    for noun in nouns.filter(|noun| !denied(noun)) {
         for noun in std::iter::once(noun).chain(noun.of.as_deref()) {
             let is = noun.kind != NounKind::Pronoun
                 && steps_below_class(noun, head)

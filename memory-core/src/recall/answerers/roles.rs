@@ -47,7 +47,7 @@ fn is_role(word: &str) -> bool {
 }
 
 /// Returns the name in "who is Lena?".
-pub(super) fn asks_identity<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
+pub(in crate::recall) fn asks_identity<'a>(question: &'a Question<'_>) -> Option<&'a NounPhrase> {
     let clause = &question.asked.clause;
     let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only);
     clause.subject.as_ref().filter(|subject| is && subject.kind == NounKind::Name && clause.objects.is_empty())

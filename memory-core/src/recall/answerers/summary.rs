@@ -169,7 +169,9 @@ pub(in crate::recall) fn restricts_only_time(question: &Question<'_>) -> bool {
 fn places_where_it_happened<'q>(question: &'q Question<'_>) -> impl Iterator<Item = &'q NounPhrase> {
     let clause = &question.asked.clause;
     let happened = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "happen" | "occur" | "go"));
-    let placed = clause.adjuncts.iter().filter(|adjunct| PLACE_PREPOSITIONS.contains(&adjunct.preposition.as_str()));
+    // What happened to a vase did not happen there.
+    let is_place = |preposition: &str| preposition != "to" && PLACE_PREPOSITIONS.contains(&preposition);
+    let placed = clause.adjuncts.iter().filter(move |adjunct| is_place(&adjunct.preposition));
     placed.map(|adjunct| &adjunct.noun).filter(move |noun| happened && !is_person(noun))
 }
 

@@ -4,16 +4,22 @@ use std::ops::Range;
 
 use super::{FIRST_PERSON, ReadEvent};
 use crate::index;
+use crate::language::english::address::is_address;
+use crate::language::english::closed::is_one_of;
 use crate::language::english::correction::is_taken_back;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::say_moment;
 use crate::ports::AnswerForm;
+use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
+use crate::recall::answerers::roles::asks_identity;
 use crate::recall::candidate::CandidateValue;
+use crate::recall::likeness::phrase_similarity;
 use crate::recall::question::Question;
+use crate::recall::reading::is_person;
 
 /// Returns whether a question asks how something is done or went, or what changed: a sentence tells that, and not some of
 /// its words. What something is like may be told by a word.
@@ -63,7 +69,9 @@ impl ReadEvent {
                     Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
                         words(event.entity.clone().unwrap_or_default(), certainty)
                     }
-                    Some(marked) if self.counts_something_else(question, marked) => words(self.attributed(marked), 0.0),
+                    Some(marked) if self.tells_of_something_else(question, marked) => {
+                        words(self.attributed(marked), 0.0)
+                    }
                     Some(_) if asks_for_account(question) => words(quoted(), certainty),
                     Some(marked) => words(self.attributed(marked), certainty),
                     None => words(quoted(), 0.5),
@@ -120,6 +128,64 @@ impl ReadEvent {
         other.map_or(first, |(span, probability)| {
             (span, probability / (1.0 - extraction.span_probability).max(probability))
         })
+    }
+
+    /// Returns whether marked words cannot answer, by what they are said of.
+    fn tells_of_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
+        self.counts_something_else(question, marked)
+            || self.places_something_else(question, marked)
+            || self.names_somebody_else(question, marked)
+            || self.names_source(question, marked)
+            || repeats_question(question, marked)
+    }
+
+    /// Returns whether who has something is asked for, and the words name from whom it was taken.
+    fn names_source(&self, question: &Question<'_>, marked: &str) -> bool {
+        let has = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "have");
+        let reading = &self.found.reading;
+        let mut sources = reading.clauses().flat_map(|clause| &clause.adjuncts).filter(|it| it.preposition == "from");
+        question.ask() == AnswerKind::Person && has && sources.any(|source| reading.phrase_text(&source.noun) == marked)
+    }
+
+    /// Returns whether marked words say where a thing is, where a person is asked for: "I bought salt, it's in the
+    /// cupboard" says nothing of where its speaker is.
+    fn places_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
+        let reading = &self.found.reading;
+        let whom = question.asked.clause.subject.as_ref().filter(|whom| whom.kind == NounKind::Name && is_person(whom));
+        let Some(whom) = whom.filter(|_| question.ask() == AnswerKind::Place) else { return false };
+        let Some(start) = reading.event.text.find(marked) else { return false };
+        let Some(clause) = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end)
+        else {
+            return false;
+        };
+        // "It" and "they" of things.
+        let of_thing = clause.subject.as_ref().is_some_and(|subject| match subject.is_pronoun() {
+            true => {
+                let meant = reading.resolve(subject).filter(|_| !is_one_of(&subject.head, FIRST_PERSON));
+                meant.is_some_and(|meant| meant.kind == NounKind::Common && !is_person(&meant))
+            }
+            false => subject.kind == NounKind::Common && !is_person(subject),
+        });
+        let names = |noun: &NounPhrase| phrase_similarity(whom, noun, reading) >= MIN_PERSON_SIMILARITY;
+        of_thing && !clause.nouns().any(names)
+    }
+
+    /// Returns whether a bare name is marked for who somebody of another name is, and no clause says that the one is the
+    /// other.
+    fn names_somebody_else(&self, question: &Question<'_>, marked: &str) -> bool {
+        let Some(name) = asks_identity(question) else { return false };
+        let reading = &self.found.reading;
+        let is_other = |noun: &NounPhrase| {
+            noun.kind == NounKind::Name
+                && reading.phrase_text(noun) == marked
+                && phrase_similarity(name, noun, reading) < MIN_PERSON_SIMILARITY
+        };
+        let is_called = |clause: &Clause| {
+            clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" || verb.lemma == "call")
+                && clause.nouns().any(|noun| phrase_similarity(name, noun, reading) >= MIN_PERSON_SIMILARITY)
+        };
+        let mut clauses = reading.clauses().filter(|clause| clause.nouns().any(is_other)).peekable();
+        clauses.peek().is_some() && !clauses.any(is_called)
     }
 
     /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
@@ -180,7 +246,12 @@ impl ReadEvent {
         let all = matches!(question.ask(), AnswerKind::Thing | AnswerKind::Action);
         // Figures alone ("90 g of barley: 110 kcal, 6 g protein") are no list that answers: it would quote the event.
         let text = reading.event.text.trim_end_matches('.').len();
-        let lists = reading.clauses().flat_map(coordinations).filter(|list| all && list.len() < text);
+        // "Papa, my tooth fell out" lists nothing.
+        let listed = |list: &Range<usize>| {
+            let first = reading.clauses().flat_map(Clause::nouns).find(|noun| noun.range.start == list.start);
+            !first.is_some_and(|first| is_address(&reading.event.text, &first.range))
+        };
+        let lists = reading.clauses().flat_map(coordinations).filter(listed).filter(|list| all && list.len() < text);
         for phrase in lists.chain(phrases).chain(reading.times.iter().map(|time| time.range.clone())) {
             if phrase.start < marked.start && marked.start < phrase.end && is_new(phrase.start..marked.start) {
                 whole.start = whole.start.min(phrase.start);
@@ -191,6 +262,14 @@ impl ReadEvent {
         }
         whole
     }
+}
+
+/// Returns whether words give no reason but what the question says itself.
+fn repeats_question(question: &Question<'_>, marked: &str) -> bool {
+    let reason = question.ask() == AnswerKind::Reason;
+    let asked: Vec<String> = index::words(question.text).map(|word| index::stem(&word)).collect();
+    let mut told = index::words(marked).filter(|word| !index::is_stop_word(word)).peekable();
+    reason && told.peek().is_some() && told.all(|word| asked.contains(&index::stem(&word)))
 }
 
 /// Returns the lists of things in a clause, each from its first thing to its last: "marbles, a photo and a watch".

@@ -300,6 +300,27 @@ fn what_somebody_said_at_a_moment_needs_no_reader_that_finds_it_relevant() {
 }
 
 #[test]
+fn words_that_are_said_of_something_else_are_not_the_answer() {
+    let rows: &[Row] = &[
+        ("18T09:00:00", 0, Kind::Text, Some("Rolf"), "I bought nails, they are in the chest under the bench."),
+        ("19T09:00:00", 0, Kind::Text, Some("Mara"), "I am away next week, Stellan comes instead of me."),
+    ];
+    let marked = |sentence, words| Marks { sentence, words, form: AnswerForm::Words, read: Arc::default() };
+    let nails = marked("I bought nails", "in the chest under the bench");
+    let nails = home(rows).with_meaning().with_reader(nails);
+    assert_eq!(nails.ask("Where are the nails?").answer.as_deref(), Some("In the chest under the bench"));
+    assert_ne!(nails.ask("Where is Rolf?").answer.as_deref(), Some("In the chest under the bench"));
+    let instead = home(rows).with_meaning().with_reader(marked("I am away", "Stellan"));
+    assert_eq!(instead.ask("Who comes instead of Mara?").answer.as_deref(), Some("Stellan"));
+    assert_ne!(instead.ask("Who is Mara?").answer.as_deref(), Some("Stellan"));
+    let hamster = &[("19T09:00:00", 0, Kind::Text, Some("Mara"), "Runa is my friend. She has a hamster called Tock.")];
+    let hamster = home(hamster).with_meaning().with_reader(marked("Runa is my friend", "Runa"));
+    assert_ne!(hamster.ask("Who is Tock?").answer.as_deref(), Some("Runa"));
+    // Who comes next week does not come tomorrow.
+    assert_ne!(instead.ask("Who is coming tomorrow?").answer.as_deref(), Some("Stellan"));
+}
+
+#[test]
 fn what_follows_from_who_speaks_or_from_two_times_needs_no_reader_that_agrees() {
     let rows: &[Row] = &[
         ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "My sister Runa plays the zither."),

@@ -17,4 +17,5 @@ mod plans;
 mod readings;
 mod reconciling;
 mod speakers;
+mod supplies;
 mod together;

@@ -198,3 +198,68 @@ fn an_order_has_no_actor_and_a_role_is_held_by_whom_its_owner_names() {
     let misses = home.misses(&[("What is Rolf's sister called?", "Runa"), ("Can I use the green winch?", "No")]);
     assert_eq!(misses, NONE);
 }
+
+#[test]
+fn how_often_counts_what_was_seen_of_somebody_as_well() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Caption, None, "Ivo rakes the gravel by the gate."),
+        ("18T09:00:00", 0, Kind::Text, Some("Ivo"), "The hinge squeaks."),
+        ("19T09:00:00", 0, Kind::Caption, None, "Ivo rakes the gravel by the gate."),
+    ];
+    let home = home(rows).with_meaning();
+    for question in ["How often does Ivo rake the gravel?", "How often did Ivo rake the gravel?"] {
+        let answer = home.ask(question);
+        assert!(answer.answer.as_deref().is_some_and(|text| text.starts_with("Twice")), "{question}: {answer:?}");
+    }
+}
+
+#[test]
+fn what_was_once_so_was_so_although_it_is_over() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Oda"), "Runa is ill, she stays in bed."),
+        ("19T09:00:00", 0, Kind::Text, Some("Oda"), "Runa is well again."),
+        ("19T10:00:00", 0, Kind::Text, Some("Oda"), "Make the shelf in larch instead of beech."),
+        ("19T11:00:00", 0, Kind::Text, Some("Oda"), "The kite in the shed is for Stellan."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("Was Runa ill?", "Yes: Oda: Runa is ill"),
+        ("Is Runa ill?", "No"),
+        ("What wood does Oda want the shelf in?", "larch"),
+        ("Who is the kite for?", "Stellan"),
+    ]);
+    assert_eq!(misses, NONE);
+    let wood = home.ask("What wood does Oda want the shelf in?").answer.unwrap_or_default();
+    assert!(!wood.starts_with("Beech") && !wood.ends_with("and beech"), "{wood}");
+}
+
+#[test]
+fn a_stay_begins_when_somebody_comes_and_ends_when_they_leave() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Rolf"), "My aunt is coming to stay from the 26th until the 3rd."),
+        ("17T10:00:00", 0, Kind::Text, Some("Oda"), "Supper with the Lindqvists is at seven on Sunday."),
+        ("18T10:00:00", 0, Kind::Text, Some("Oda"), "The Lindqvists have cancelled."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[
+        ("When does Rolf's aunt come?", "On Thursday 26 November"),
+        ("When does Rolf's aunt leave?", "On Thursday 3 December"),
+        ("When is supper with the Lindqvists?", "The Lindqvists have cancelled"),
+    ]);
+    assert_eq!(misses, NONE);
+    let next = home.ask("What is planned for next week?").answer.unwrap_or_default();
+    assert!(next.contains("aunt") && !next.contains("Supper"), "{next}");
+}
+
+#[test]
+fn what_is_called_out_does_nothing() {
+    let rows: &[Row] = &[
+        ("17T09:00:00", 0, Kind::Text, Some("Tove"), "Oh no, I dropped the green jug."),
+        ("17T10:00:00", 0, Kind::Text, Some("Rolf"), "Oda, I need the ladle."),
+    ];
+    let home = home(rows).with_meaning();
+    let misses = home.misses(&[("Who dropped the jug?", "Tove"), ("Who needs the ladle?", "Rolf")]);
+    assert_eq!(misses, NONE);
+    let jug = home.ask("What happened to the green jug?").answer.unwrap_or_default();
+    assert_eq!(jug, "Tove said \"Oh no, I dropped the green jug\".");
+}

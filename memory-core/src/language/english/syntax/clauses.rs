@@ -182,6 +182,9 @@ impl ClauseBuilder {
             self.end_clause();
             self.current.link = self.link.take();
             self.current.subject = Some(noun.clone());
+        } else if self.comma && self.link.is_none() && self.current.verb.is_none() && is_speaker(noun) {
+            // "Oh no, I dropped it", "Anna, we need help": what stands before is called out.
+            self.current.subject = Some(noun.clone());
         } else if (self.link.is_some() || self.comma) && coordinate(&mut self.current, noun) {
             self.link = None;
         } else if waits {
@@ -342,4 +345,8 @@ fn phrase_range(phrase: &SyntaxPhrase) -> Option<Range<usize>> {
         SyntaxPhrase::Asking(asking) => Some(asking.range.clone()),
         SyntaxPhrase::Link(_) | SyntaxPhrase::Comma => None,
     }
+}
+
+fn is_speaker(noun: &NounPhrase) -> bool {
+    noun.kind == NounKind::Pronoun && matches!(noun.head.as_str(), "i" | "we")
 }

@@ -208,7 +208,8 @@ impl Parser<'_> {
         let day = i8::try_from(value).ok().filter(|day| (1..=31).contains(day))?;
         let taken = on + the + taken;
         let before = self.word_before(place);
-        let led = on == 1 || matches!(before, "since" | "until" | "till" | "by" | "before" | "after" | "to" | "for");
+        let led =
+            on == 1 || matches!(before, "since" | "from" | "until" | "till" | "by" | "before" | "after" | "to" | "for");
         // "On the second floor" and "the third man" count things.
         let of_a_month = matches!(self.words(place + taken), ["of", "this" | "last" | "next", "month"]);
         if !of_a_month && !self.cannot_be_counted(place + taken) && weekday_named(before).is_none() {

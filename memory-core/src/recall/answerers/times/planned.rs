@@ -9,13 +9,15 @@ use crate::language::english::closed::is_one_of;
 use crate::language::english::correction::self_correction;
 use crate::language::english::question::Occurrence;
 use crate::language::english::states::{COMING_VERBS, LEAVING_VERBS};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
+use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::correction_in;
-use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::ParsedEvent;
@@ -25,6 +27,9 @@ use crate::{Kind, ReadError, TimeSpan, Timestamp};
 const MIN_LATER_COVERAGE: f32 = 0.55;
 /// The same for a statement that reports a rescheduling and names the thing by its head.
 const MIN_RESCHEDULED_COVERAGE: f32 = 0.3;
+
+/// Length of a day. A longer time is a stay.
+const DAY: std::time::Duration = std::time::Duration::from_secs(86_400);
 
 /// Minimum similarity of two verbs for one deed.
 const MIN_DEED_SIMILARITY: f32 = 0.9;
@@ -190,11 +195,45 @@ fn is_time_of_deed(question: &Question<'_>, reading: &ParsedEvent, time: &ToldTi
 fn tells_opposite_move(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let Some(asked) = question.asked.clause.verb.as_ref() else { return false };
     let tells = |verbs: &[&str]| reading.verbs.iter().any(|verb| is_one_of(verb, verbs));
+    // "She comes from the 3rd until the 5th" tells both.
+    let stays = reading.times.iter().any(|time| time.has_date && !time.has_clock && is_stay(time.span));
     match asked.lemma.as_str() {
         verb if is_one_of(verb, COMING_VERBS) => tells(LEAVING_VERBS) && !tells(COMING_VERBS),
-        verb if is_one_of(verb, LEAVING_VERBS) => tells(COMING_VERBS) && !tells(LEAVING_VERBS),
+        verb if is_one_of(verb, LEAVING_VERBS) => tells(COMING_VERBS) && !tells(LEAVING_VERBS) && !stays,
         _ => false,
     }
+}
+
+/// Returns whether a time is longer than a day.
+fn is_stay(span: TimeSpan) -> bool {
+    span.end.since(span.start) > DAY
+}
+
+/// Returns the first day of a stay for when somebody comes, and the last one for when they leave.
+fn day_of_move(question: &Question<'_>, stay: TimeSpan) -> TimeSpan {
+    let verb = question.asked.clause.verb.as_ref().map_or("", |verb| verb.lemma.as_str());
+    if is_stay(stay) && is_one_of(verb, COMING_VERBS) {
+        TimeSpan::new(stay.start, stay.start.saturating_add(DAY).saturating_sub(std::time::Duration::from_millis(1)))
+    } else if is_stay(stay) && is_one_of(verb, LEAVING_VERBS) {
+        TimeSpan::new(stay.end.saturating_sub(DAY).saturating_add(std::time::Duration::from_millis(1)), stay.end)
+    } else {
+        stay
+    }
+}
+
+/// Returns whether somebody in question calls something off later, and says no other thing: "the Tamms have cancelled".
+fn cancels_later(question: &Question<'_>, announced: &RetrievedEvent, other: &RetrievedEvent) -> bool {
+    let reading = &other.reading;
+    let whole = correction_in(reading).is_some_and(|change| change.called_off && !change.moved);
+    let mut names = question.named.iter().filter(|noun| noun.kind == NounKind::Name);
+    let cancels = |clause: &Clause, name: &NounPhrase| {
+        clause.verb.as_ref().is_some_and(|verb| verb.lemma == "cancel" && !verb.negated)
+            && clause.objects.is_empty()
+            && clause.subject.as_ref().is_some_and(|who| phrase_similarity(name, who, reading) >= MIN_PERSON_SIMILARITY)
+    };
+    other.span().start > announced.span().start
+        && whole
+        && names.any(|name| reading.clauses().any(|clause| cancels(clause, name)))
 }
 
 /// Answers with a told future time. The latest statement about a thing holds.
@@ -231,12 +270,14 @@ pub(in crate::recall::answerers) fn told_future_time(
     let Some(newest) = meant.first() else { return Ok(None) };
     // "When is the practice?" of one that was called off.
     let change = correction_in(&newest.reading);
-    if change.is_some_and(|change| change.called_off && !change.moved) && names_head(question, &newest.reading) {
+    let own = change.is_some_and(|change| change.called_off && !change.moved) && names_head(question, &newest.reading);
+    let cancelled = if own { Some(*newest) } else { all.iter().find(|other| cancels_later(question, newest, other)) };
+    if let Some(newest) = cancelled {
         let text = quotation(newest, question);
         let known = question.content.known_share();
         let (layer, value) = (Layer::Episodes, CandidateValue::Text(text.clone()));
         let reason = "it was called off".into();
-        return Ok(Some(Candidate::computed(layer, text, value, vec![(*newest).clone()], known, reason)));
+        return Ok(Some(Candidate::computed(layer, text, value, vec![newest.clone()], known, reason)));
     }
     // "Until when?" asks for the end that is told.
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
@@ -304,6 +345,7 @@ pub(in crate::recall::answerers) fn told_future_time(
         (None, Some(clock)) => clock.span,
         (None, None) => return Ok(None),
     };
+    let span = day_of_move(question, span);
     // A day, or a part of one: "on Friday in the morning".
     let whole = span.end.since(span.start) > MAX_CLOCK_SPAN || clock.is_none();
     let text = if whole { say_period(span, &question.now) } else { say_moment(span.start, &question.now) };

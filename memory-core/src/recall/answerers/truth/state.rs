@@ -76,11 +76,8 @@ pub(super) fn verdict_by_state(
     if question.tense == Tense::Past
         && let Some(bound) = question.bound().filter(|_| question.has_time_bound())
     {
-        let holds = |found: &&RetrievedEvent| {
-            found.span().overlaps(bound)
-                && concerns(thing, &found.reading)
-                && stance(predicate, thing, &question.asked.clause, &found.reading) == Some(true)
-        };
+        let holds =
+            |found: &&RetrievedEvent| found.span().overlaps(bound) && has_state(question, predicate, thing, found);
         if let Some(found) = all.iter().find(holds) {
             let yes = !question.asked.has_negated_verb();
             let mut said = verdict_candidate(pool, found, yes, pooled, "it was so at a time in question");
@@ -114,14 +111,24 @@ pub(super) fn verdict_by_state(
             continue;
         }
         if let Some(holds) = stance(predicate, thing, &question.asked.clause, &found.reading) {
+            // "Was she ill?": that it is over says that it was so.
+            let earlier = || all.iter().find(|found| has_state(question, predicate, thing, found));
+            let former = if holds || !question.asks_former_state() { None } else { earlier() };
+            let reason = if former.is_some() { "it was so once" } else { "the newest that was told of its state" };
+            let (found, holds) = former.map_or((found, holds), |former| (former, true));
             let yes = holds != question.asked.has_negated_verb();
-            let mut said = verdict_candidate(pool, found, yes, pooled, "the newest that was told of its state");
+            let mut said = verdict_candidate(pool, found, yes, pooled, reason);
             said.signals.coverage = said.signals.coverage.max(state_coverage(question, predicate, &found.reading));
             said.signals.known = said.signals.known.max(said.signals.coverage);
             return Ok(Some(said));
         }
     }
     Ok(None)
+}
+
+/// Returns whether an event tells that a thing is in a state.
+fn has_state(question: &Question<'_>, predicate: &str, thing: &NounPhrase, found: &RetrievedEvent) -> bool {
+    concerns(thing, &found.reading) && stance(predicate, thing, &question.asked.clause, &found.reading) == Some(true)
 }
 
 /// Returns whether seeing somebody do something shows that they are here.
