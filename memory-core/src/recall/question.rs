@@ -200,9 +200,10 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Returns whether it asks for a state at any time of the past: "was she ill?"
+    /// Returns whether it asks for a state at any time of the past: "was she ill?", "did she have a cold?"
     pub fn asks_former_state(&self) -> bool {
-        let was = self.asked.clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only && verb.past);
+        let verb = self.asked.clause.verb.as_ref();
+        let was = verb.is_some_and(|verb| verb.auxiliary_only && verb.past || verb.lemma == "have" && !verb.perfect);
         was && self.tense == Tense::Past && self.bound().is_none() && self.asked.cue.is_none()
     }
 

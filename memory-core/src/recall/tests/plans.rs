@@ -220,11 +220,15 @@ fn what_was_once_so_was_so_although_it_is_over() {
         ("19T09:00:00", 0, Kind::Text, Some("Oda"), "Runa is well again."),
         ("19T10:00:00", 0, Kind::Text, Some("Oda"), "Make the shelf in larch instead of beech."),
         ("19T11:00:00", 0, Kind::Text, Some("Oda"), "The kite in the shed is for Stellan."),
+        ("19T12:00:00", 0, Kind::Text, Some("Ivo"), "I have a headache."),
+        ("19T18:00:00", 0, Kind::Text, Some("Ivo"), "I feel better now."),
     ];
     let home = home(rows).with_meaning();
     let misses = home.misses(&[
         ("Was Runa ill?", "Yes: Oda: Runa is ill"),
         ("Is Runa ill?", "No"),
+        ("Did Ivo have a headache?", "Yes: Ivo: I have a headache"),
+        ("Does Ivo have a headache?", "No: Ivo: I feel better"),
         ("What wood does Oda want the shelf in?", "larch"),
         ("Who is the kite for?", "Stellan"),
     ]);
