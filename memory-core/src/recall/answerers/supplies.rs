@@ -154,7 +154,14 @@ fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<Asked<'q>> {
 fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
     let reading = &found.reading;
     let needed_here = |supply: &Supply| supply.needed && supply.found.id() == found.id();
-    for told in reading.clauses().filter_map(|clause| told_in(clause, reading)) {
+    let all: Vec<Told<'_>> = reading.clauses().filter_map(|clause| told_in(clause, reading)).collect();
+    // "They had no salt, I got everything else": it was needed, whether that was understood or not.
+    let rest_is_there = all.iter().any(|told| matches!(told, Told::AllThere));
+    for told in all {
+        let told = match told {
+            Told::Missing(noun) if rest_is_there => Told::Needed(noun),
+            told => told,
+        };
         match told {
             Told::Needed(noun) => {
                 for thing in noun.coordinated().filter(|thing| is_supply(thing)) {

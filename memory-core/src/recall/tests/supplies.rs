@@ -46,6 +46,9 @@ fn a_thing_is_needed_until_somebody_brings_it() {
         ("Is there any vinegar left?", "No: Rolf: There is no vinegar"),
     ]);
     assert_eq!(misses, NONE);
+    let rest = &[("16T17:00:00", 0, Kind::Text, Some("Rolf"), "They had no flour. I got everything else.")];
+    let answer = self::home(rest).with_meaning().ask("What do we need to buy?");
+    assert_eq!(answer.answer.as_deref(), Some("Flour"), "{}", answer.reason);
     let all = &[TOLD[2], ("19T16:00:00", 0, Kind::Text, Some("Rolf"), "I bought honey.")];
     let answer = self::home(all).with_meaning().ask("What do we need to buy?");
     assert_eq!(answer.answer.as_deref(), Some("Nothing any more: Rolf: I bought honey."), "{}", answer.reason);
