@@ -417,3 +417,16 @@ fn a_question_of_yes_or_no_may_be_wrapped_in_other_words() {
     assert_eq!(parse_question("Do you know who sang?", &[]).ask, AnswerKind::Person);
     assert_eq!(parse_question("How does Ilse clean the pump, step by step?", &[]).ask, AnswerKind::Way);
 }
+
+#[test]
+fn things_in_a_list_are_no_verbs_of_a_subject_in_the_plural() {
+    let objects = |text: &str| {
+        let (_, sentences) = super::syntax::parse(text, &[]);
+        let clauses = sentences.iter().flat_map(|sentence| &sentence.clauses);
+        let objects = clauses.flat_map(|clause| &clause.objects).flat_map(super::syntax::NounPhrase::coordinated);
+        objects.map(|noun| noun.head.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(objects("We need rice, ropes and soap."), ["rice", "rope", "soap"]);
+    assert_eq!(objects("Please buy flour and eggs."), ["flour", "egg"]);
+    assert_eq!(objects("She takes the cup and washes it."), ["cup", "it"]);
+}

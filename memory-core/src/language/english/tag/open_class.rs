@@ -103,9 +103,10 @@ impl Tagger<'_> {
                 // "What did the nails and hinges cost?": of a subject that is not yet whole.
                 let subject =
                     before.tag == Tag::Conjunction && third && share.noun > 0 && self.has_inverted_auxiliary();
-                if share.verb > 0 && (third || past) && share.verb >= share.adjective && !subject {
+                let listed = third && share.noun > 0 && self.lists_objects(at);
+                if share.verb > 0 && (third || past) && share.verb >= share.adjective && !subject && !listed {
                     Tag::Verb
-                } else if subject {
+                } else if subject || listed {
                     Tag::Noun
                 } else {
                     self.tag_at_start(at, share, inflected)
@@ -113,6 +114,17 @@ impl Tagger<'_> {
             }
             _ => self.most_frequent_tag(share),
         }
+    }
+
+    /// Returns whether a word goes on with the objects of a verb in its base form: "we need milk, eggs and oats". Whoever
+    /// needs would egg, and not eggs.
+    fn lists_objects(&self, at: usize) -> bool {
+        let sentence = self.found.iter().rev().take_while(|word| !is_one_of(&word.text, &[".", "!", "?", ";"]));
+        let verb = sentence.skip(1).find(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal));
+        let base = |verb: &Word| verb.text == verb.lemma && !is_one_of(&verb.text, UNMARKED_PASTS);
+        let after_noun = self.found.iter().rev().nth(1).is_some_and(|word| word.tag == Tag::Noun);
+        let ends = is_one_of(self.text(at + 1), &["", ",", ".", "!", "and", "or", "for", "from"]);
+        after_noun && ends && verb.is_some_and(|verb| verb.tag == Tag::Verb && base(verb))
     }
 
     /// Returns whether a subject stands before a word and the determiner of an object behind it.
