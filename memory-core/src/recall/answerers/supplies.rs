@@ -267,7 +267,7 @@ fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>>
     None
 }
 
-/// Returns whether a thing is used up.
+/// Returns whether a thing is of a kind that is used up.
 fn is_consumed(noun: &NounPhrase) -> bool {
     ["food", "substance"].iter().any(|class| lexicon::is_a(&noun.head, class).is_some())
 }
@@ -306,6 +306,7 @@ fn is_supply(noun: &NounPhrase) -> bool {
         )
 }
 
+/// Returns whether two phrases name one thing.
 fn is_same(one: &NounPhrase, other: &NounPhrase, reading: &ParsedEvent) -> bool {
     // Not by what they are named beside, and "no salt" is salt.
     let alone = |noun: &NounPhrase| NounPhrase { also: Vec::new(), determiner: None, ..noun.clone() };

@@ -182,7 +182,7 @@ impl ClauseBuilder {
             self.end_clause();
             self.current.link = self.link.take();
             self.current.subject = Some(noun.clone());
-        } else if self.comma && self.link.is_none() && self.current.verb.is_none() && is_speaker(noun) {
+        } else if self.comma && self.link.is_none() && self.current.verb.is_none() && means_speaker(noun) {
             // "Oh no, I dropped it", "Anna, we need help": what stands before is called out.
             self.current.subject = Some(noun.clone());
         } else if (self.link.is_some() || self.comma) && coordinate(&mut self.current, noun) {
@@ -347,6 +347,7 @@ fn phrase_range(phrase: &SyntaxPhrase) -> Option<Range<usize>> {
     }
 }
 
-fn is_speaker(noun: &NounPhrase) -> bool {
+/// Returns whether a pronoun means who speaks, alone or with others.
+fn means_speaker(noun: &NounPhrase) -> bool {
     noun.kind == NounKind::Pronoun && matches!(noun.head.as_str(), "i" | "we")
 }
