@@ -220,7 +220,7 @@ fn what_was_once_so_was_so_although_it_is_over() {
         ("19T09:00:00", 0, Kind::Text, Some("Oda"), "Runa is well again."),
         ("19T10:00:00", 0, Kind::Text, Some("Oda"), "Make the shelf in larch instead of beech."),
         ("19T11:00:00", 0, Kind::Text, Some("Oda"), "The kite in the shed is for Stellan."),
-        ("19T11:30:00", 0, Kind::Text, Some("Rolf"), "The parcel on the bench is from Tove."),
+        ("19T11:30:00", 0, Kind::Text, Some("Rolf"), "The postcard on the bench is from Tove."),
         ("19T12:00:00", 0, Kind::Text, Some("Ivo"), "I have a headache."),
         ("19T18:00:00", 0, Kind::Text, Some("Ivo"), "I feel better now."),
     ];
@@ -232,7 +232,7 @@ fn what_was_once_so_was_so_although_it_is_over() {
         ("Does Ivo have a headache?", "No: Ivo: I feel better"),
         ("What wood does Oda want the shelf in?", "larch"),
         ("Who is the kite for?", "Stellan"),
-        ("Who is the parcel from?", "Tove"),
+        ("Who is the postcard from?", "Tove"),
     ]);
     assert_eq!(misses, NONE);
     let wood = home.ask("What wood does Oda want the shelf in?").answer.unwrap_or_default();
