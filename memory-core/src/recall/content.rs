@@ -188,6 +188,13 @@ impl Content {
         }
     }
 
+    /// Reduces the weight of words that the question offers as answers, of which the event holds one.
+    pub fn discount_alternatives(&mut self, words: &[&str]) {
+        for item in self.items.iter_mut().filter(|item| words.contains(&item.lemma.as_str())) {
+            item.weight *= CLASS_WEIGHT_FACTOR;
+        }
+    }
+
     /// Merges a verb and its particle into one item.
     pub fn join_particle(&mut self, verb: &VerbGroup) {
         let Some((phrasal, particle)) = verb.phrasal().zip(verb.particle.as_deref()) else { return };

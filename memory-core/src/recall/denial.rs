@@ -9,7 +9,7 @@ use super::stance::{MIN_THING_SIMILARITY, contains_time, is_nobody, refers_to_fu
 use crate::Kind;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
-use crate::language::english::time::ToldTime;
+use crate::language::english::time::{Tense, ToldTime};
 
 /// Returns the event in which one person acts without the other, where the question asks about both: "Ida goes sailing
 /// without Bo", for "did Bo go sailing with Ida?".
@@ -54,8 +54,18 @@ const LIKING_VERBS: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
 pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     let Some(verb) = verb.filter(|_| reading.event.kind == Kind::Text) else { return false };
-    let same =
-        |clause: &&Clause| clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY);
+    // "Did she do the dishes?" asks of any deed with them.
+    let objects = &question.asked.clause.objects;
+    let any_deed = |clause: &Clause| {
+        verb.lemma == "do"
+            && clause
+                .objects
+                .iter()
+                .any(|told| objects.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY))
+    };
+    let same = |clause: &&Clause| {
+        any_deed(clause) || clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY)
+    };
     let mut deeds = reading.clauses().filter(same).peekable();
     let bound = question.bound();
     let elsewhere = |clause: &Clause| {
@@ -63,7 +73,23 @@ pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool
         let mut times = reading.times.iter().filter(inside);
         times.all(|time| bound.is_none_or(|bound| !time.span.overlaps(bound)))
     };
-    deeds.peek().is_some() && deeds.all(|clause| refers_to_future(clause, reading) && elsewhere(clause))
+    let done = |clause: &Clause| clause.verb.as_ref().is_some_and(|told| told.past || told.perfect);
+    deeds.peek().is_some()
+        && deeds
+            .all(|clause| is_undone(clause) || !done(clause) && refers_to_future(clause, reading) && elsewhere(clause))
+}
+
+/// Returns whether a question asks whether something was done.
+pub(super) fn asks_of_deed_done(question: &Question<'_>) -> bool {
+    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && verb.modal.is_none());
+    verb.is_some_and(|verb| question.tense == Tense::Past || verb.perfect)
+}
+
+/// Returns whether a clause only promises, demands or supposes a deed: "I'll mend it", "he has to mend it", "if I get it
+/// back".
+fn is_undone(clause: &Clause) -> bool {
+    let supposed = clause.link.as_deref().is_some_and(|link| matches!(link, "if" | "unless"));
+    clause.verb.as_ref().is_some_and(|verb| supposed || verb.future || verb.infinitive && !verb.past)
 }
 
 /// Returns whether a verb means giving something up: "he has given up skating", "she quit skating".

@@ -16,6 +16,7 @@ use self::signs::PassageSigns;
 use std::time::Duration;
 
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
+use super::denial::{asks_of_deed_done, only_plans};
 use super::other_people::PeopleAskedAbout;
 use super::pool::{EventPool, RetrievedEvent};
 use super::question::Question;
@@ -23,11 +24,13 @@ use super::reconciling::{CandidateRelation, candidate_relation, is_direct_answer
 use super::retrieval::RetrievedEvents;
 use crate::index::SearchQuery;
 use crate::language::english::question::AnswerKind;
-use crate::language::english::time::{TimeRelation, ToldTime};
+use crate::language::english::time::{Tense, TimeRelation, ToldTime};
 use crate::ports::{AnswerExtractor, Extraction, Passage};
 use crate::query::Effort;
 use crate::{Event, EventId, Kind, ReadError, TimeSpan, Timestamp};
 
+/// Least time before and behind a time in question that still belongs to it.
+const MIN_TIME_MARGIN: Duration = Duration::from_secs(1_800);
 /// Maximum number of the most relevant events that are read.
 const MAX_FOUND_PASSAGES: usize = 24;
 /// Maximum number of events of other candidates that are read as well.
@@ -114,7 +117,8 @@ pub(super) fn read_events(
     let hurried = query.effort == Effort::Fast || query.budget.is_some_and(|budget| budget < MIN_BUDGET);
     let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
-    events.retain(|found| !is_planned_otherwise(pool.question, found));
+    events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
+    events.retain(|found| !is_mere_plan(pool.question, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());
@@ -137,7 +141,9 @@ pub(super) fn read_events(
     if passages.is_empty() {
         return Ok(None);
     }
-    let Some(mut extractions) = extracted(extractor, pool.question.text, &passages, degraded) else { return Ok(None) };
+    let asked = without_alternatives(pool.question);
+    let asked = asked.as_deref().unwrap_or(pool.question.text);
+    let Some(mut extractions) = extracted(extractor, asked, &passages, degraded) else { return Ok(None) };
     if let Some(asked) = without_found_cue(pool.question, gathered) {
         let at_cue: Vec<usize> = (0..events.len()).filter(|at| events[*at].placed > 0.0).collect();
         let passages: Vec<Passage<'_>> = at_cue.iter().map(|at| passages[*at]).collect();
@@ -186,6 +192,32 @@ fn is_planned_otherwise(question: &Question<'_>, found: &RetrievedEvent) -> bool
     times.peek().is_some() && times.all(other)
 }
 
+/// Returns whether an event is of another time than the past one in question, and tells of no other: what was seen on
+/// Saturday says nothing of Sunday morning. Who speaks later may tell of it without naming the time.
+fn is_of_other_time(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let bound = question.bound().filter(|_| question.has_time_bound() && question.tense == Tense::Past);
+    // What is somewhere, or is so, was so before.
+    let deed = question.asked.clause.verb.as_ref().is_some_and(|verb| match question.ask() {
+        AnswerKind::Place => verb.lemma == "go",
+        _ => !verb.auxiliary_only && !verb.passive,
+    });
+    let Some(bound) = bound.filter(|_| deed && question.asked.cue.is_none()) else { return false };
+    let margin = (bound.end.since(bound.start) / 4).max(MIN_TIME_MARGIN);
+    let near = TimeSpan::new(bound.start.saturating_sub(margin), bound.end.saturating_add(margin));
+    let later = found.is_told() && found.span().start > bound.end;
+    let tells = |time: &ToldTime| time.span.overlaps(bound);
+    !found.span().overlaps(near) && !later && !found.reading.times.iter().any(tells)
+}
+
+/// Returns whether an event only plans what a question asks to have been done: who promises to sweep has not swept.
+fn is_mere_plan(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    // A plan for the time in question, or for another, may be all that is known of it.
+    question.ask() == AnswerKind::Truth
+        && !question.has_time_bound()
+        && asks_of_deed_done(question)
+        && only_plans(question, &found.reading)
+}
+
 /// Returns what the reader finds in the passages. `None` if it fails.
 fn extracted(
     extractor: &dyn AnswerExtractor,
@@ -201,6 +233,13 @@ fn extracted(
         Err(error) => degraded.push(format!("answer extraction: {}", error.message)),
     }
     None
+}
+
+/// Returns a question for a person without those whom it offers at its end: no text tells of both.
+fn without_alternatives(question: &Question<'_>) -> Option<String> {
+    let first = question.asked.alternatives.first().filter(|_| question.ask() == AnswerKind::Person)?;
+    let asks = question.text.get(..first.start)?.trim_end().strip_suffix(',')?;
+    Some(format!("{asks}?"))
 }
 
 /// Returns the question without the event that places it in time, if that event was found: of those at its time, no text

@@ -49,7 +49,7 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let spoken = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word).and_then(|token| number_word(&token.text))
         };
-        let (mut value, mut at, mut token) = (value, at, token);
+        let (mut value, mut at) = (value, at);
         let joined = |at: usize, value: f64| {
             // "Four hundred and twelve".
             let hundreds = spoken(at).filter(|last| *last >= 100.0 && value >= 100.0);
@@ -66,8 +66,15 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
             } else {
                 break;
             }
-            token = &tokens[at];
         }
+        let mut last = at;
+        // "Two and a half".
+        let half = ["and", "a", "half"].iter().zip(at + 1..);
+        if half.clone().all(|(word, at)| tokens.get(at).is_some_and(|token| token.text == *word)) {
+            value += 0.5;
+            last = at + 3;
+        }
+        let (at, token) = (last, &tokens[last]);
         consumed = at + 1;
         let word = |at: usize| {
             tokens.get(at).filter(|token| token.kind == TokenKind::Word || token.text == "%" || token.text == "°")

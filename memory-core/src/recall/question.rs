@@ -126,6 +126,10 @@ impl<'a> Question<'a> {
         let modality = intent::question_modality(&asked, sense);
         let timeless = without_bounds(text, &phrases);
         content.discount_class(asked.class.as_ref());
+        if asked.ask == AnswerKind::Person {
+            let offered = asked.alternatives.iter().flat_map(|range| asked.words_in(range));
+            content.discount_alternatives(&offered.map(|word| word.lemma.as_str()).collect::<Vec<_>>());
+        }
         match asked.ask {
             AnswerKind::Change => {
                 content.remove_words(CHANGE_WORDS);

@@ -199,16 +199,7 @@ impl ParsedEvent {
         match noun.head.as_str() {
             "i" | "me" | "myself" | "we" | "us" | "mine" | "my" | "our" => self.entity_phrase(),
             "he" | "she" | "him" | "his" | "her" | "himself" | "herself" => self
-                .phrases_before(noun.range.start)
-                .into_iter()
-                .rev()
-                .filter(|known| !self.is_predicate(known))
-                // "Ben missed his coach, he comes later": who has a coach is meant, and not the coach.
-                .find(|known| {
-                    let owner = known.owner.as_ref().map(|owner| owner.head.as_str());
-                    is_person(known)
-                        && !owner.is_some_and(|owner| matches!(owner, "he" | "his" | "him" | "she" | "her"))
-                })
+                .preceding_person(noun)
                 .cloned()
                 .or_else(|| self.antecedent.clone())
                 .or_else(|| self.entity_phrase().filter(|_| self.event.kind != Kind::Text)),
@@ -222,6 +213,31 @@ impl ParsedEvent {
                 .or_else(|| self.topic.clone().filter(|topic| topic.plural)),
             _ => None,
         }
+    }
+
+    /// Returns the person named last before "he" or "she".
+    fn preceding_person(&self, pronoun: &NounPhrase) -> Option<&NounPhrase> {
+        let before = self.phrases_before(pronoun.range.start).into_iter().rev();
+        // "Ben missed his coach, he comes later": who has a coach is meant, and not the coach.
+        let person = before.filter(|known| !self.is_predicate(known)).find(|known| {
+            let owner = known.owner.as_ref().map(|owner| owner.head.as_str());
+            is_person(known) && !owner.is_some_and(|owner| matches!(owner, "he" | "his" | "him" | "she" | "her"))
+        });
+        let from = person.map_or(0, |person| person.range.end);
+        self.preceding_owner(from..pronoun.range.start).or(person)
+    }
+
+    /// Returns whose thing was named last in a part of the text, where only those who speak did anything: "we need candles
+    /// for Ida's cake, she …".
+    fn preceding_owner(&self, part: Range<usize>) -> Option<&NounPhrase> {
+        let inside = |noun: &NounPhrase| part.start <= noun.range.start && noun.range.end <= part.end;
+        let of_speakers = |clause: &&Clause| {
+            let subject = clause.subject.as_ref();
+            subject.is_none_or(|subject| matches!(subject.head.as_str(), "i" | "we")) && !clause.inherited
+        };
+        let told = self.clauses().filter(|clause| inside_range(&part, &clause.range)).filter(of_speakers);
+        let owners = told.flat_map(arguments).filter(|noun| inside(noun)).filter_map(|noun| noun.owner.as_deref());
+        owners.filter(|owner| !owner.is_pronoun() && is_person(owner)).last()
     }
 
     /// Returns the noun phrases that end before a position of the text, in order: of each clause its subject, objects
@@ -287,10 +303,25 @@ impl ParsedEvent {
         self.text(&noun.range).to_owned()
     }
 
+    /// Returns words of a text for those who did not hear who spoke: "my sister", said by Ada, is "Ada's sister".
+    pub fn in_third_person(&self, words: &str) -> String {
+        let speaker = self.event.entity.as_deref().filter(|_| self.event.kind == Kind::Text);
+        let Some(speaker) = speaker else { return words.to_owned() };
+        let parts: Vec<String> = words
+            .split(' ')
+            .map(|word| if word.eq_ignore_ascii_case("my") { format!("{speaker}'s") } else { word.to_owned() })
+            .collect();
+        parts.join(" ")
+    }
+
     /// Returns the quantities of the text.
     pub fn quantities(&self) -> Vec<Quantity> {
         quantities(&self.event.text)
     }
+}
+
+fn inside_range(outer: &Range<usize>, inner: &Range<usize>) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// Returns whether a noun phrase is a pronoun for a thing that was named before.
@@ -363,7 +394,11 @@ pub(super) fn is_person(noun: &NounPhrase) -> bool {
                 | "everyone"
                 | "nobody"
         ),
-        NounKind::Common => matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person)),
+        // "My mum" is no flower.
+        NounKind::Common => {
+            lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Person)
+                || noun.owner.is_some() && lexicon::is_a_as(&noun.head, "parent", PartOfSpeech::Noun).is_some()
+        }
         NounKind::Number => false,
     }
 }

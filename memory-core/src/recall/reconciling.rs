@@ -163,7 +163,12 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
     let stems = |text: &str| -> BTreeSet<String> {
         words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
     };
-    let asked = stems(question.text);
+    // Whom it offers as alternatives answers it.
+    let mut asked = question.text.to_owned();
+    for range in question.asked.alternatives.iter().filter(|_| question.ask() == AnswerKind::Person) {
+        asked.replace_range(range.clone(), &" ".repeat(range.len()));
+    }
+    let asked = stems(&asked);
     stems(text).difference(&asked).cloned().collect()
 }
 

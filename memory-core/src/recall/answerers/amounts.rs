@@ -12,26 +12,23 @@ use crate::ReadError;
 use crate::language::english::lexicon::scales::is_unit;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::Clause;
 use crate::language::english::time::{Tense, say_day};
+use crate::recall::answerers::birthdays::states_age;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{lacks_asked_thing, relevant_clauses};
 use crate::recall::content::word_similarity;
 use crate::recall::corrections::stated_quantities;
-use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
-use crate::recall::pool::{EventPool, RetrievedEvent, merge};
+use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::quantities::Quantity;
 use crate::recall::question::Question;
-use crate::recall::reading::{ParsedEvent, is_person};
 
 /// Bonus for a number that states somebody's age, if the question asks for it.
 const AGE_BONUS: f32 = 0.5;
 /// Bonus for a quantity in the clause that answers the question.
 const RELEVANT_CLAUSE_BONUS: f32 = 0.1;
-/// Maximum number of texts by and about a person that are searched for the age.
-const MAX_AGE_TEXTS: usize = 200;
 /// Minimum similarity of an event to the thing whose price is asked for.
 const MIN_PRICED_THING_SIMILARITY: f32 = 0.4;
 /// Coverage from which an event is a good match.
@@ -45,9 +42,6 @@ pub(in crate::recall) fn answer(
     let question = pool.question;
     if question.ask() == AnswerKind::Length {
         return answer_duration(pool, pooled);
-    }
-    if let Some(found) = told_age(pool)? {
-        return Ok(Some(found));
     }
     let mut best: Option<(f32, Quantity, &RetrievedEvent)> = None;
     let latest = question.tense != Tense::Past;
@@ -135,58 +129,12 @@ pub(in crate::recall) fn answer(
     }))
 }
 
-/// Answers how old somebody is: the latest told age. "I am nine".
-fn told_age(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
-    let question = pool.question;
-    let clause = &question.asked.clause;
-    let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
-    let Some(whose) = clause.subject.as_ref().filter(|whose| asks && is_person(whose)) else { return Ok(None) };
-    let mut texts = merge(
-        pool.events_about(whose, question.hard, true, MAX_AGE_TEXTS, &question.content)?,
-        pool.events_mentioning(whose, question.hard, true, MAX_AGE_TEXTS, &question.content)?,
-    );
-    texts.sort_by_key(|found| std::cmp::Reverse((found.span().start, found.id())));
-    let told = texts.into_iter().filter(|found| !found.reading.only_asks()).find_map(|found| {
-        let all = found.reading.quantities().into_iter();
-        let age = all.into_iter().find(|quantity| states_age(question, quantity, &found.reading))?;
-        Some((age, found))
-    });
-    Ok(told.map(|(age, found)| {
-        let text = capitalised(found.reading.text(&age.range));
-        let value = CandidateValue::Number(age.value, age.unit);
-        let known = question.content.known_share().max(GOOD_COVERAGE);
-        Candidate::computed(Layer::Episodes, text, value, vec![found], known, "an age that was told".into())
-    }))
-}
-
 /// Returns a bonus from 0 to 0.2 by time order among the candidates.
 fn recency_bonus(found: &RetrievedEvent, pooled: &[RetrievedEvent]) -> f32 {
     let older = pooled.iter().filter(|other| other.span().start < found.span().start).count();
     #[expect(clippy::cast_precision_loss, reason = "a few candidates")]
     let share = older as f32 / pooled.len().max(1) as f32;
     0.2 * share
-}
-
-/// Returns whether a number states the age of the person in question: "I am nine", "Rolf is twelve". "When I was nine" is
-/// not how old somebody is now.
-fn states_age(question: &Question<'_>, quantity: &Quantity, reading: &ParsedEvent) -> bool {
-    let clause = &question.asked.clause;
-    let asks = clause.asking.as_ref().is_some_and(|asking| asking.degree.as_deref() == Some("old"));
-    let Some(whose) = clause.subject.as_ref().filter(|_| asks) else { return false };
-    let of_then = |told: &Clause| {
-        question.tense == Tense::Present && told.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.past)
-    };
-    let is = |told: &Clause| {
-        told.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "turn" | "become") && !verb.negated)
-            && !of_then(told)
-            && told.objects.iter().any(|object| object.range.start == quantity.range.start)
-            && told
-                .subject
-                .as_ref()
-                .and_then(|subject| reading.resolve(subject))
-                .is_some_and(|told| phrase_similarity(whose, &told, reading) >= GOOD_COVERAGE)
-    };
-    reading.clauses().any(is)
 }
 
 /// Returns how well a number measures what the question asks for: by its unit or its measured noun.

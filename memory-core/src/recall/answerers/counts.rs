@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::numbers;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
@@ -52,6 +53,9 @@ pub(in crate::recall) fn answer(
         return Ok(None);
     }
     let Some(first) = events.first().cloned() else { return Ok(None) };
+    if question.ask() == AnswerKind::Times && lacks_objects(question, &events) {
+        return Ok(None);
+    }
     let period = question.asked.class.as_ref().map(|class| class.head.clone()).filter(|head| is_period(head));
     let by_name = question.named.iter().take(3).any(|thing| pool.entity(thing).is_some());
     let groups = distinct_occurrences(&events, question.now.time_zone(), period.as_deref(), by_name);
@@ -292,6 +296,20 @@ pub(in crate::recall) fn counted_events(
     }
     events.sort_by_key(|found| (found.span().start, found.id()));
     Ok(events)
+}
+
+/// Returns whether no event names what the deed in question is done to: who is seen in the garden takes no tablets.
+fn lacks_objects(question: &Question<'_>, events: &[RetrievedEvent]) -> bool {
+    let habit = question.tense == Tense::Present && question.asked.clause.subject.as_ref().is_some_and(is_person);
+    if !habit {
+        return false;
+    }
+    let objects = || question.asked.clause.objects.iter().filter(|object| object.kind == NounKind::Common);
+    let names = |object: &NounPhrase, found: &RetrievedEvent| {
+        best_phrase_similarity(&object.head_alone(), &found.reading) >= MIN_WORD_SIMILARITY
+            || found.reading.lemmas.iter().any(|(lemma, _)| word_similarity(&object.head, lemma) >= MIN_WORD_SIMILARITY)
+    };
+    objects().next().is_some() && objects().all(|object| events.iter().all(|found| !names(object, found)))
 }
 
 /// Returns the distinct occurrences among events in time order. Events of one session are one occurrence, and so are

@@ -4,6 +4,7 @@ pub(super) mod absent;
 pub(super) mod adjacent_deeds;
 mod agenda;
 pub(super) mod amounts;
+mod birthdays;
 pub(super) mod causes;
 mod changes;
 mod class_members;
@@ -14,11 +15,13 @@ pub(super) mod counts;
 pub(super) mod events;
 pub(super) mod facts;
 pub(super) mod habits;
+mod handovers;
 pub(super) mod harmful_food;
 pub(super) mod interruptions;
 pub(super) mod inventory;
 pub(super) mod kinship;
 pub(super) mod numbers;
+mod ongoing;
 pub(super) mod order;
 mod ordinal;
 pub(super) mod parts;
@@ -40,6 +43,7 @@ mod session_steps;
 pub(super) mod signal_faults;
 pub(super) mod state_durations;
 pub(super) mod state_starts;
+mod stock;
 pub(super) mod summary;
 mod supplies;
 pub(super) mod talkative;
@@ -48,6 +52,7 @@ pub(super) mod told_relations;
 pub(super) mod trips;
 pub(super) mod truth;
 mod utterances;
+mod visit_lengths;
 
 use self::trips::TripAnswer;
 use super::calibration;
@@ -167,7 +172,7 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 14] = [
+    let answerers: [MultiEventAnswerer; 19] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -175,6 +180,11 @@ fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> R
         complement::answer,
         |pool, _| inventory::answer(pool),
         |pool, _| supplies::answer(pool),
+        |pool, _| handovers::answer(pool),
+        |pool, _| birthdays::answer(pool),
+        |pool, _| stock::answer(pool),
+        |pool, _| ongoing::answer(pool),
+        |pool, _| visit_lengths::answer(pool),
         |pool, _| persons_met::answer(pool),
         |pool, _| talkative::answer(pool),
         |pool, _| utterances::answer(pool),

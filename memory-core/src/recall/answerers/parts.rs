@@ -55,6 +55,7 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     };
     let mut found: Vec<String> = Vec::new();
     let mut add = |name: String| {
+        let name = reading.in_third_person(&name);
         if !name.is_empty() && !found.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
             found.push(name);
         }
@@ -152,8 +153,26 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
             all.is_empty() || all.iter().any(|noun| phrase_similarity(noun, &name_phrase(name), reading) >= 0.7)
         });
     }
-    found.truncate(if question.asked.class.as_ref().is_some_and(|class| class.plural) { MAX_LIST_ITEMS } else { 1 });
+    let plural = question.asked.class.as_ref().is_some_and(|class| class.plural);
+    let single = question.asked.class.is_some() || question.asked.occurrence.is_some() || alternatives.len() > 1;
+    found.truncate(match () {
+        () if plural => MAX_LIST_ITEMS,
+        () if single => 1,
+        // Who does something together is named together.
+        () => number_together(&found, reading),
+    });
     found
+}
+
+/// Returns how many of the names, from the first one on, one phrase joins: "Ada, Ben and Ida".
+fn number_together(names: &[String], reading: &ParsedEvent) -> usize {
+    let all = reading.clauses().flat_map(|clause| clause.subject.iter().chain(&clause.objects));
+    let together = all.map(|noun| {
+        let joined: Vec<String> =
+            noun.coordinated().map(|one| reading.in_third_person(&reading.phrase_text(one))).collect();
+        names.iter().take_while(|name| joined.iter().any(|one| one == *name)).count()
+    });
+    together.max().unwrap_or(1).max(1)
 }
 
 /// Returns the preposition that a question leaves without a noun, if it asks for whom or from whom something is.
@@ -222,7 +241,12 @@ fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
     let Some(class) = class else { return Vec::new() };
     let owner = reading.clauses().flat_map(arguments).find_map(|noun| {
         let owner = noun.owner.as_ref().filter(|_| phrase_similarity(class, noun, reading) >= 0.6)?;
-        Some(if owner.is_pronoun() { reading.event.entity.clone()? } else { reading.phrase_text(owner) })
+        if !owner.is_pronoun() {
+            return Some(reading.phrase_text(owner));
+        }
+        // "Ivo comes with his dog": Ivo's.
+        let meant = reading.resolve(owner).filter(|meant| is_one_of(&owner.head, &["his", "her"]) && is_person(meant));
+        Some(meant.map_or_else(|| reading.event.entity.clone(), |meant| Some(reading.phrase_text(&meant)))?)
     });
     owner.or_else(|| stated_owner(class, reading)).into_iter().collect()
 }

@@ -2,7 +2,7 @@
 
 mod choice;
 
-use self::choice::choose_report;
+use self::choice::{asks_earlier_place, choose_report};
 use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -38,6 +38,8 @@ const MIN_DEED_SIMILARITY: f32 = 0.6;
 const MAX_MOMENT: std::time::Duration = std::time::Duration::from_secs(3 * 3_600);
 /// Maximum difference in likeness to the best report of one that is chosen from.
 const MAX_LIKENESS_GAP: f32 = 0.12;
+/// Minimum likeness of a report that was chosen by the order of several.
+const MIN_ORDERED_LIKENESS: f32 = 0.85;
 /// Maximum number of events of the thing that are read.
 const MAX_THING_EVENTS: usize = 200;
 
@@ -134,7 +136,8 @@ pub(in crate::recall) fn answer(
         evidence,
         signals,
         confidence: 0.0,
-        computed: false,
+        // A reader of single events knows nothing of their order.
+        computed: asks_earlier_place(question) && reports.len() > 1 && chosen.likeness >= MIN_ORDERED_LIKENESS,
         reason: reason_for(question, &reports, chosen),
     }))
 }
@@ -329,6 +332,9 @@ pub(super) fn reference_certainty(
     called: &[RetrievedEvent],
 ) -> f32 {
     let value = phrase_similarity(thing, told, &found.reading);
+    if value < MIN_THING_SIMILARITY && names_kind_of(thing, told, &found.reading) {
+        return FULL_NAME_CERTAINTY;
+    }
     let vague = !thing.modifiers.is_empty() && told.modifiers.is_empty() && told.owner.is_none() && told.of.is_none();
     if !vague || value < MIN_THING_SIMILARITY || told.determiner.as_deref() != Some("the") {
         return value;
@@ -346,6 +352,22 @@ pub(super) fn reference_certainty(
     });
     let last = precise.max_by_key(|(at, id, _)| (*at, *id));
     last.map_or(value, |(.., before)| before.min(FULL_NAME_CERTAINTY))
+}
+
+/// Returns whether a text names a thing first and then its kind alone: "stands on the stepladder … leans the ladder on the
+/// wall".
+fn names_kind_of(thing: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> bool {
+    let is_kind = |noun: &NounPhrase| {
+        let below = lexicon::is_a_as(&noun.head, &told.head, PartOfSpeech::Noun).is_some_and(|steps| steps > 0);
+        below || noun.head.len() > told.head.len() && noun.head.ends_with(&told.head)
+    };
+    let before = reading.clauses().flat_map(arguments).filter(|noun| noun.range.end <= told.range.start);
+    let mut kinds = before.filter(|noun| noun.kind == NounKind::Common && is_kind(noun)).peekable();
+    told.determiner.as_deref() == Some("the")
+        && !told.is_specific()
+        && told.kind == NounKind::Common
+        && kinds.peek().is_some()
+        && kinds.all(|noun| phrase_similarity(thing, noun, reading) >= MIN_MENTION_SIMILARITY)
 }
 
 /// Returns the places in replies to a mention of the thing: "I can't find the saw." "It is in the shed."

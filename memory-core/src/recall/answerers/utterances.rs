@@ -91,7 +91,9 @@ pub(super) fn asks_all_words(question: &Question<'_>) -> bool {
 /// Returns whether a question asks for what somebody said, at all or about something.
 fn asks_for_words(question: &Question<'_>) -> bool {
     let asked = &question.asked;
-    question.ask() == AnswerKind::Thing && asked.class.is_none() && asked.clause.objects.is_empty()
+    // "What did she tell us?": to whom is no object.
+    let whom = |object: &NounPhrase| object.is_pronoun();
+    question.ask() == AnswerKind::Thing && asked.class.is_none() && asked.clause.objects.iter().all(whom)
 }
 
 /// Returns what somebody said something about.

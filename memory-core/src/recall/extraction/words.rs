@@ -5,19 +5,19 @@ use std::ops::Range;
 use super::{FIRST_PERSON, ReadEvent};
 use crate::index;
 use crate::language::english::address::is_address;
-use crate::language::english::closed::is_one_of;
+use crate::language::english::closed::{SOURCE_PREPOSITIONS, is_one_of};
 use crate::language::english::correction::is_taken_back;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::language::english::time::say_moment;
+use crate::language::english::time::{Tense, say_moment};
 use crate::ports::AnswerForm;
 use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::roles::asks_identity;
 use crate::recall::candidate::CandidateValue;
-use crate::recall::likeness::phrase_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 
@@ -34,6 +34,10 @@ fn asks_for_account(question: &Question<'_>) -> bool {
     }
 }
 
+/// Minimum similarity of two phrases for things of one kind.
+const MIN_THING_SIMILARITY: f32 = 0.8;
+/// Greatest similarity of somebody else's thing to the one in question, as a share of that without owners.
+const OTHER_OWNER_SHARE: f32 = 0.5;
 /// Minimum probability of a span that takes the place of one that is taken back.
 const MIN_OTHER_SPAN: f32 = 0.001;
 
@@ -108,6 +112,9 @@ impl ReadEvent {
     fn span_that_holds(&self, question: &Question<'_>) -> (Range<usize>, f32) {
         let extraction = &self.extraction;
         let first = (extraction.span.clone(), extraction.span_probability);
+        if asks_former_plan(question) {
+            return self.span_taken_back().map_or(first, |span| (span, extraction.span_probability));
+        }
         if question.asked.negated {
             return first;
         }
@@ -130,13 +137,76 @@ impl ReadEvent {
         })
     }
 
+    /// Returns what an event takes back: the roast of "soup instead of the roast".
+    fn span_taken_back(&self) -> Option<Range<usize>> {
+        let reading = &self.found.reading;
+        let back = |range: &Range<usize>| is_taken_back(&reading.event.text, &reading.sentences, range.clone());
+        let nouns = reading.clauses().flat_map(Clause::nouns).filter(|noun| !noun.is_pronoun());
+        let nouns = nouns.map(|noun| noun.range.clone());
+        let mut ranges = nouns.chain(reading.times.iter().map(|time| time.range.clone()));
+        let range = ranges.find(back)?;
+        Some(range.start + self.spoken_from..range.end + self.spoken_from)
+    }
+
     /// Returns whether marked words cannot answer, by what they are said of.
     fn tells_of_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
         self.counts_something_else(question, marked)
             || self.places_something_else(question, marked)
             || self.names_somebody_else(question, marked)
             || self.names_source(question, marked)
+            || self.names_place_left(question, marked)
+            || self.tells_of_other_persons(question, marked)
+            || self.is_of_another(question)
             || repeats_question(question, marked)
+    }
+
+    /// Returns whether words name the place that something leaves, where a question asks where it is or went.
+    fn names_place_left(&self, question: &Question<'_>, marked: &str) -> bool {
+        let asked = &question.asked;
+        let goes = asked.clause.verb.as_ref().is_some_and(|verb| {
+            question.tense == Tense::Present && verb.lemma == "be"
+                || is_one_of(&verb.lemma, &["go", "put", "take", "bring"])
+        });
+        let from = asked.words.iter().any(|word| word.has_text("from"));
+        let reading = &self.found.reading;
+        let mut left = reading.clauses().flat_map(|clause| &clause.adjuncts).filter(|adjunct| {
+            is_one_of(&adjunct.preposition, SOURCE_PREPOSITIONS) && reading.phrase_text(&adjunct.noun) == marked
+        });
+        question.ask() == AnswerKind::Place && goes && !from && asked.cue.is_none() && left.next().is_some()
+    }
+
+    /// Returns whether a question names somebody of whom the event says nothing, and the words are said of somebody of
+    /// another name: who turns six says nothing of when Ada was born.
+    fn tells_of_other_persons(&self, question: &Question<'_>, marked: &str) -> bool {
+        let reading = &self.found.reading;
+        let is_name = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun) && is_only_name(&noun.head);
+        // "The rug that Ada made" may be where Ida put it.
+        let main: Vec<&NounPhrase> =
+            question.asked.clause.subject.iter().chain(&question.asked.clause.objects).take(1).collect();
+        let owners = main.iter().filter_map(|noun| noun.owner.as_deref());
+        let asked: Vec<&NounPhrase> = main.iter().copied().chain(owners).filter(|noun| is_name(noun)).collect();
+        let told = |person: &NounPhrase| {
+            let word = |lemma: &str| reading.lemmas.iter().any(|(told, _)| told == lemma);
+            person.coordinated().any(|one| one.lemmas().into_iter().any(word))
+                || best_phrase_similarity(person, reading) >= MIN_PERSON_SIMILARITY
+        };
+        if asked.is_empty() || asked.iter().any(|person| told(person)) || !question.role_names.is_empty() {
+            return false;
+        }
+        let Some(start) = reading.event.text.find(marked) else { return false };
+        let clause = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end);
+        let subject = clause.and_then(|clause| clause.subject.as_ref()).and_then(|subject| reading.resolve(subject));
+        subject.is_some_and(|subject| is_name(&subject))
+    }
+
+    /// Returns whether the thing in question is somebody's, and the event tells of such a thing only as somebody else's.
+    fn is_of_another(&self, question: &Question<'_>) -> bool {
+        let reading = &self.found.reading;
+        let owned = |noun: &&NounPhrase| noun.owner.as_ref().is_some_and(|owner| !owner.is_pronoun());
+        question.named.iter().filter(owned).any(|thing| {
+            let alone = best_phrase_similarity(&thing.head_alone(), reading);
+            alone >= MIN_THING_SIMILARITY && best_phrase_similarity(thing, reading) <= OTHER_OWNER_SHARE * alone
+        })
     }
 
     /// Returns whether who has something is asked for, and the words name from whom it was taken.
@@ -210,8 +280,9 @@ impl ReadEvent {
 
     /// Returns words of the event as an answer. Who "I" is must be said.
     fn attributed(&self, marked: &str) -> String {
-        let speaks_of_speaker = index::words(marked).any(|word| FIRST_PERSON.contains(&word.as_str()));
-        let words = capitalised(marked);
+        let third = self.found.reading.in_third_person(marked);
+        let speaks_of_speaker = index::words(&third).any(|word| FIRST_PERSON.contains(&word.as_str()));
+        let words = capitalised(if speaks_of_speaker { marked } else { &third });
         match self.found.reading.event.entity.as_deref().filter(|_| speaks_of_speaker) {
             Some(speaker) => format!("{speaker}: {words}"),
             None => words,
@@ -262,6 +333,23 @@ impl ReadEvent {
         }
         whole
     }
+}
+
+/// Returns whether a question asks for what was planned or usual before something else was: "what was lunch going to be?".
+fn asks_former_plan(question: &Question<'_>) -> bool {
+    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
+    let pair =
+        |one: &[&str], next: &[&str]| words.windows(2).any(|two| is_one_of(two[0], one) && is_one_of(two[1], next));
+    let planned = pair(&["going", "supposed", "meant", "planned", "scheduled"], &["to"]) || pair(&["due"], &["to"]);
+    let was = || words.iter().any(|word| is_one_of(word, &["was", "were", "did"]));
+    let first = || words.iter().any(|word| is_one_of(word, &["originally", "initially"])) || pair(&["at"], &["first"]);
+    was() && (planned || first() || pair(&["use", "used"], &["to"]))
+}
+
+/// Returns whether a word is a name and no noun of another meaning, as "grandad" is.
+fn is_only_name(word: &str) -> bool {
+    let is_noun = |word: &str| lexicon::category(word, PartOfSpeech::Noun).is_some();
+    !is_noun(word) && !["grand", "gran"].iter().filter_map(|begin| word.strip_prefix(begin)).any(is_noun)
 }
 
 /// Returns whether words give no reason but what the question says itself.

@@ -364,3 +364,73 @@ fn a_measured_value_is_no_number_of_things() {
     let answer = home(rows).ask("How many readings did Leena give?");
     assert_ne!(answer.answer.as_deref(), Some("7.4"), "{}", answer.reason);
 }
+
+#[test]
+fn where_a_thing_was_before_it_was_moved_follows_from_the_order() {
+    let rows: &[Row] = &[
+        ("17T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the drawer under the sink."),
+        (
+            "18T10:00:00",
+            0,
+            Kind::Caption,
+            None,
+            "Jonas takes the torch out of the drawer and puts it in the pocket of his bag.",
+        ),
+        ("19T09:00:00", 0, Kind::Caption, None, "Jonas pulls the torch out of his bag and leaves it on the table."),
+        ("19T10:00:00", 0, Kind::Caption, None, "Mira pushes the trunk from the landing into the attic."),
+        ("19T11:00:00", 0, Kind::Caption, None, "Jonas stands on the stepladder. He leans the ladder beside the door."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Where was the torch before it went into the bag?", "the drawer"),
+        ("Where was the trunk before Mira moved it?", "The landing"),
+        ("Where is the stepladder?", "Beside the door"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn whom_a_question_offers_is_the_answer_if_they_did_it() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Caption, None, "Mira moves the jar to the shelf in the wash house."),
+        ("18T11:00:00", 0, Kind::Caption, None, "Jonas sweeps the floor of the wash house."),
+        ("18T12:00:00", 0, Kind::Caption, None, "Mira, Jonas and Leena build a raft."),
+        ("18T13:00:00", 0, Kind::Text, Some("Leena"), "My mum baked us a cake. My cousin Ruth brought it."),
+        (
+            "18T14:00:00",
+            0,
+            Kind::Caption,
+            None,
+            "A girl stands at the gate with Mira. Jonas holds his brown dog Rufus.",
+        ),
+    ];
+    let misses = home(rows).misses(&[
+        ("Who moved the jar into the wash house, Mira or Jonas?", "Mira"),
+        ("Who built the raft?", "Mira, Jonas and Leena"),
+        ("Who baked the cake?", "Leena's mum"),
+        ("Whose dog is Rufus?", "Jonas"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn a_promise_is_no_deed() {
+    let rows: &[Row] = &[
+        ("18T10:00:00", 0, Kind::Text, Some("Jonas"), "I promise I'll sweep the yard if I get my kite back."),
+        ("18T11:00:00", 0, Kind::Text, Some("Mira"), "You were told to be home by nine, so no kite."),
+    ];
+    let home = home(rows);
+    for question in ["Did Jonas sweep the yard?", "Has Jonas got his kite back?"] {
+        let answer = home.ask(question).answer.unwrap_or_default();
+        assert!(!answer.starts_with("Yes"), "{question} {answer}");
+    }
+}
+
+#[test]
+fn anybodys_deed_answers_whether_anybody_did_one() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 0, Kind::Text, Some("Mira"), "I broke the glass jug while I was washing up."),
+        ("20T09:00:00", 0, Kind::Caption, None, "Jonas wipes the table."),
+    ];
+    let misses = home(rows).misses(&[("Did anybody break anything today?", "Yes: Mira: I broke the glass jug")]);
+    assert_eq!(misses, NONE);
+}

@@ -11,6 +11,7 @@ mod evidence;
 mod extraction;
 mod grammar;
 pub(crate) mod home;
+mod loans;
 mod passage_signs;
 mod perceived;
 mod plans;

@@ -124,6 +124,14 @@ pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
     if counts || alone && scale.iter().any(compares) {
         start = comma + 1;
     }
+    // "Who moved the bench into the hall, Vera or Ilse?": behind the comma that ends the clause.
+    let asking = (0..start).rev().find(|at| words[*at].tag == Tag::Wh);
+    let told = asking.is_some_and(|asking| {
+        words[asking..start].iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal))
+    });
+    let apart = start > 0 && words[start - 1].tag == Tag::Mark;
+    let comma = (start..or).find(|at| words[*at].has_text(",")).filter(|comma| told && !apart && *comma + 1 < or);
+    let start = comma.map_or(start, |comma| comma + 1);
     // A preposition at the begin belongs to the question: "on Monday or Tuesday" keeps it, "between" does not.
     split_list(words, start, end)
 }

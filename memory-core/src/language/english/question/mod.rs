@@ -219,6 +219,12 @@ pub(crate) fn parse_question(text: &str, times: &[Range<usize>]) -> ParsedQuesti
     asked.scale = find_comparison(&asked.words, &asked.main);
     asked.among_options = asks_among_options(&asked);
     asked.alternatives = find_alternatives(&asked);
+    // "Into the hall, Vera or Ilse?": they are not beside the hall.
+    let is_alternative = |noun: &NounPhrase| asked.alternatives.iter().any(|range| range.start == noun.range.start);
+    let adjuncts = asked.clause.adjuncts.iter_mut().map(|adjunct| &mut adjunct.noun);
+    for noun in asked.clause.objects.iter_mut().chain(adjuncts).filter(|noun| !is_alternative(noun)) {
+        noun.also.retain(|also| !is_alternative(also));
+    }
     if let Some((alternatives, order)) = mutual {
         asked.alternatives = alternatives.into();
         asked.occurrence = Some(order);

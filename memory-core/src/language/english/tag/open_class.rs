@@ -32,7 +32,7 @@ impl Tagger<'_> {
         // "The dryer has stopped": what dries is meant, and not what is more dry.
         let agent = share.noun > 0 && token.text.ends_with("er");
         let nominal = |tagger: &Self| {
-            if agent {
+            if agent || share.noun > 0 && tagger.is_followed_by_deed(at) {
                 Tag::Noun
             } else if share.adjective > 0
                 && (share.adjective >= share.noun || share.noun == 0)
@@ -357,6 +357,15 @@ impl Tagger<'_> {
             let past = lexicon::lemma(text, PartOfSpeech::Verb).is_some_and(|lemma| lemma != text);
             past && !text.ends_with('s') && !text.ends_with("ing") && !self.is_closed(next)
         })
+    }
+
+    /// Returns whether a past and the pronoun of its object follow: "my mum baked us a cake". What stands before them is
+    /// who did it.
+    fn is_followed_by_deed(&self, at: usize) -> bool {
+        let text = self.text(at + 1);
+        let past = lexicon::lemma(text, PartOfSpeech::Verb).is_some_and(|lemma| lemma != text);
+        let past = past && !text.ends_with('s') && !text.ends_with("ing") && !self.is_closed(at + 1);
+        past && !self.has_verb && is_one_of(self.text(at + 2), &["us", "me", "him", "them", "you", "it"])
     }
 
     pub(super) fn is_be_question(&self) -> bool {

@@ -4,6 +4,7 @@ use super::TimeRelation;
 use super::calendar::{DAY_S, HOUR_S, part_of_day_seconds};
 use super::parser::{ClockHedge, LocatedPiece, Parser, ParserMode, PhrasePiece};
 use super::tokens::Separator;
+use crate::language::english::closed::number_word;
 
 /// A clock time as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,11 +71,25 @@ impl Parser<'_> {
         let skipped = skipped + at + exactly;
         let (taken, clock, precise) = self.parse_clock(place + skipped)?;
         // "They come on Friday, four of them."
-        if skipped == 0 && !precise && self.word(place + taken) == "of" {
+        if skipped == 0 && !precise && (self.word(place + taken) == "of" || self.follows_age_verb(place)) {
             return None;
         }
         let spoken = skipped > 0 && self.cannot_be_counted(place + skipped + taken);
         Some(found(skipped + taken, PhrasePiece::Clock(clock, hedge), !precise && !spoken))
+    }
+
+    /// Returns whether a number says how old somebody is or becomes: "Emil turns five on Friday", "she'll be six".
+    fn follows_age_verb(&self, place: usize) -> bool {
+        let before = |back: usize| place.checked_sub(back).map_or("", |at| self.word(at));
+        // "Seventy-four on Friday".
+        if number_word(before(1)).is_some_and(|tens| tens >= 20.0) {
+            return true;
+        }
+        match before(1) {
+            "turn" | "turns" | "turned" | "turning" => true,
+            "be" | "is" | "am" | "s" | "m" => (2..=3).any(|back| matches!(before(back), "he" | "she" | "i" | "who")),
+            _ => false,
+        }
     }
 
     /// Parses "around", "shortly before" or "a little after". Returns the number of words.

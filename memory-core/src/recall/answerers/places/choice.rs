@@ -3,7 +3,8 @@
 use super::{MAX_MOMENT, MOVING_VERBS, PlaceReport, same_place};
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::{Occurrence, Order};
-use crate::language::english::tag::{Tag, Word};
+use crate::language::english::syntax::{Clause, NounPhrase};
+use crate::language::english::tag::{Tag, Word, lemma};
 use crate::language::english::time::Tense;
 use crate::recall::content::word_similarity;
 use crate::recall::pool::RetrievedEvent;
@@ -12,6 +13,9 @@ use crate::recall::reading::Placement;
 
 /// Minimum similarity of a verb to "find" for a report of where something was found.
 const MIN_FINDING_SIMILARITY: f32 = 0.9;
+
+/// Minimum similarity of a word of a place to one of the question.
+const MIN_PLACE_WORD_SIMILARITY: f32 = 0.9;
 
 /// Returns whether a question asks for somebody's origin: "where are you from?", "where does he come from?".
 fn asks_origin(question: &Question<'_>) -> bool {
@@ -46,6 +50,30 @@ fn asks_before_move(question: &Question<'_>) -> bool {
     let mut words = question.asked.words_in(&cue.range);
     let moves = |word: &Word| word.tag == Tag::Verb && is_one_of(&word.lemma, MOVING_VERBS);
     words.clone().any(moves) && !words.any(|word| matches!(word.tag, Tag::Noun | Tag::Name))
+}
+
+/// Returns whether a question asks where a thing was before something else, so that the order of the places decides.
+pub(super) fn asks_earlier_place(question: &Question<'_>) -> bool {
+    let before = question.searchable_cue().is_some_and(|(cue, _)| cue.order == Order::Before);
+    before || question.asked.occurrence == Some(Occurrence::Previous) || asks_before_move(question)
+}
+
+/// Returns the place to which the thing came in the cue of a question: "before it went into the bag".
+fn place_in_cue<'a>(question: &Question<'_>, arrivals: &[&'a PlaceReport]) -> Option<&'a PlaceReport> {
+    let cue = question.asked.cue.as_ref()?;
+    let inside = |clause: &&Clause| cue.range.start <= clause.range.start && clause.range.end <= cue.range.end;
+    let clause = question.asked.sentences.iter().flat_map(|sentence| &sentence.clauses).find(inside)?;
+    let verb = clause.verb.as_ref()?;
+    let is_thing = |noun: &NounPhrase| matches!(noun.head.as_str(), "it" | "they" | "them");
+    let comes = (is_one_of(&verb.lemma, MOVING_VERBS) || verb.lemma == "be")
+        && clause.subject.iter().chain(&clause.objects).any(is_thing);
+    let to = clause.adjuncts.iter().find(|it| is_one_of(&it.preposition, &["in", "into", "on", "onto", "to"]))?;
+    let words = to.noun.lemmas();
+    let tells = |stay: &&&PlaceReport| {
+        let told: Vec<String> = crate::index::words(&stay.place.text).map(|word| lemma(&word, Tag::Noun)).collect();
+        words.iter().all(|word| told.iter().any(|told| word_similarity(word, told) >= MIN_PLACE_WORD_SIMILARITY))
+    };
+    arrivals.iter().rev().filter(|_| comes).find(tells).copied()
 }
 
 /// Returns where a thing was when it was last found, else from where it was last taken.
@@ -88,6 +116,8 @@ pub(super) fn choose_report<'a>(
         return Some(place);
     }
     if let (Some(cue), Some((relation, _))) = (cue, question.searchable_cue()) {
+        let came = place_in_cue(question, &arrivals).map(|came| &came.found);
+        let cue = came.filter(|_| relation.order == Order::Before).unwrap_or(cue);
         let span = cue.span();
         return match relation.order {
             Order::During => arrivals.iter().rev().find(|stay| stay.at <= span.end).copied(),

@@ -153,9 +153,21 @@ pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) ->
     })
 }
 
+/// Returns whether the words right behind a time call it off, and another one is told after it: "Friday is off, come on
+/// Monday".
+fn is_called_off(reading: &ParsedEvent, time: &ToldTime) -> bool {
+    let behind = reading.event.text.get(time.range.end..).unwrap_or_default();
+    let mut behind = words(behind).skip_while(|word| is_one_of(word, &["s", "is", "was", "has", "been", "now"]));
+    let off = behind.next().is_some_and(|word| is_one_of(&word, &["off", "cancelled", "canceled"]));
+    off && reading.times.iter().any(|other| other.range.start > time.range.end)
+}
+
 /// Returns whether a time is the former time of a rescheduling: "from Friday to Saturday".
 pub(in crate::recall::answerers) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
     let reading = &found.reading;
+    if is_called_off(reading, time) {
+        return true;
+    }
     let behind = |time: &ToldTime, word: &str| {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
         before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)

@@ -1,19 +1,27 @@
 //! Answers whether something happened: by the event that reports or denies it best.
 
-use super::{MIN_YES_COVERAGE, verdict_candidate};
+use super::{MIN_YES_COVERAGE, verdict_candidate, with_full_certainty};
+use crate::index::words;
+use crate::language::english::closed::is_one_of;
 use crate::language::english::states::{StateScale, same_state, state_of_word};
-use crate::language::english::syntax::Clause;
+use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::time::Tense;
 use crate::recall::candidate::Candidate;
 use crate::recall::clause_selection::{
     has_other_actor, is_done_by_another, lacks_anybody, lacks_asked_deed, relevant_clauses,
 };
-use crate::recall::denial::{denies, denies_existence, omits_asked_deed, only_plans, states_other_colour};
+use crate::recall::content::verb_similarity;
+use crate::recall::denial::{
+    asks_of_deed_done, denies, denies_existence, omits_asked_deed, only_plans, states_other_colour,
+};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::Question;
 use crate::recall::stance::{asked_predicate, is_intransitive, is_nobody};
 use crate::{Kind, ReadError};
 
+/// Minimum similarity of two verbs for one deed.
+const MIN_DEED_SIMILARITY: f32 = 0.9;
 /// Minimum similarity of an event to a thing whose existence is asked about.
 const MIN_EXISTENCE_SIMILARITY: f32 = 0.5;
 
@@ -34,7 +42,7 @@ pub(super) fn verdict_by_deeds(
         let mut told = found.reading.lemmas.iter();
         state.as_ref().is_none_or(|state| told.any(|(lemma, _)| same_state(state, lemma).is_some()))
     };
-    let planned = |found: &RetrievedEvent| question.tense == Tense::Past && only_plans(question, &found.reading);
+    let planned = |found: &RetrievedEvent| asks_of_deed_done(question) && only_plans(question, &found.reading);
     // "Was there any salt in it?" is not answered by what it is in.
     let existing = clause.subject.as_ref().filter(|subject| {
         subject.determiner.as_deref() == Some("any") && clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be")
@@ -42,8 +50,15 @@ pub(super) fn verdict_by_deeds(
     let holds = |found: &RetrievedEvent| {
         existing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_EXISTENCE_SIMILARITY)
     };
+    // "Has she got it back?" is not answered by who has got it.
+    let asks_back = clause.complements.iter().any(|(word, _)| word == "back")
+        || clause.verb.as_ref().is_some_and(|verb| verb.particle.as_deref() == Some("back"));
+    let is_back = |found: &RetrievedEvent| {
+        !asks_back || words(&found.reading.event.text).any(|word| word == "back" || word.starts_with("return"))
+    };
     let tells = |found: &&RetrievedEvent| {
-        !found.reading.only_asks()
+        is_back(found)
+            && !found.reading.only_asks()
             && holds(found)
             && names(found)
             && !planned(found)
@@ -85,5 +100,37 @@ pub(super) fn verdict_by_deeds(
         || states_other_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
     let yes = denied == question.asked.has_negated_verb();
-    Ok(Some(verdict_candidate(pool, chosen, yes, pooled, "what was told of it")))
+    let mut said = verdict_candidate(pool, chosen, yes, pooled, "what was told of it");
+    if !denied && asks_of_anything(question) && does_asked_deed(question, chosen) {
+        said = with_full_certainty(said);
+        said.computed = true;
+    }
+    Ok(Some(said))
+}
+
+/// Returns whether a question asks for a deed of anybody to anything: "did anybody break anything?".
+fn asks_of_anything(question: &Question<'_>) -> bool {
+    let clause = &question.asked.clause;
+    let any = |noun: &NounPhrase| {
+        is_one_of(&noun.head, &["anybody", "anyone", "anything", "somebody", "someone", "something"])
+    };
+    let acts = clause.verb.as_ref().is_some_and(|verb| !verb.auxiliary_only && verb.modal.is_none());
+    acts && question.tense == Tense::Past
+        && !clause.objects.is_empty()
+        && clause.adjuncts.is_empty()
+        && clause.subject.iter().chain(&clause.objects).all(any)
+}
+
+/// Returns whether an event tells that the deed in question was done.
+fn does_asked_deed(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let seen = found.reading.event.kind != Kind::Text;
+    question.asked.clause.verb.as_ref().is_some_and(|verb| {
+        found.reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|told| {
+            !told.negated
+                && !told.future
+                && told.modal.is_none()
+                && (told.past || told.perfect || seen)
+                && verb_similarity(verb, told) >= MIN_DEED_SIMILARITY
+        })
+    })
 }

@@ -144,3 +144,13 @@ fn an_option_tells_whether_it_has_a_day_and_an_hour() {
     assert_eq!(kinds("Monday"), [(true, false)]);
     assert_eq!(kinds("at 10:40 and 11:20 on Monday"), [(true, true), (true, true)]);
 }
+
+#[test]
+fn an_age_is_no_hour() {
+    for sentence in
+        ["Our nephew turns five on Friday.", "She's turning seventy-four on Friday.", "He'll be six on Friday."]
+    {
+        let told = told_times_by_clause(sentence, &now());
+        assert_eq!(to_the_second(told[0].span), "2026-05-22 00:00:00..2026-05-22 23:59:59", "{sentence}");
+    }
+}

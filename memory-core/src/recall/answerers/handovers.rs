@@ -1,0 +1,240 @@
+//! Answers who has a thing that was lent or handed over, and whether it came back: "who borrowed the drill?", "has Ivo
+//! returned it?", "how long did he have it?".
+
+use super::places::capitalised;
+use super::quote::{join_list, quotation};
+use crate::language::english::closed::is_one_of;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
+use crate::language::english::time::{Tense, say_length, say_moment};
+use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::likeness::phrase_similarity;
+use crate::recall::pool::{EventPool, RetrievedEvent};
+use crate::recall::question::Question;
+use crate::recall::reading::{ParsedEvent, is_person};
+use crate::{Kind, ReadError, Timestamp};
+
+/// Maximum number of events of the thing that are read, the latest ones.
+const MAX_EVENTS: usize = 200;
+/// Minimum similarity of two phrases for one thing.
+const MIN_THING_SIMILARITY: f32 = 0.8;
+/// Minimum similarity of two phrases for one person.
+const MIN_PERSON_SIMILARITY: f32 = 0.7;
+
+/// Verbs of giving something for a time.
+const LENDING_VERBS: &[&str] = &["lend", "loan"];
+/// Verbs whose object goes from the subject to somebody.
+const GIVING_VERBS: &[&str] = &["give", "hand", "pass", "lend", "loan"];
+/// Verbs that bring something back together with "back".
+const BACK_VERBS: &[&str] = &["bring", "give", "hand", "get", "take", "have", "be", "come", "send", "put", "pass"];
+/// Verbs with which whoever has a thing lays it down.
+const LAYING_VERBS: &[&str] = &["put", "set", "place", "lay", "leave", "hang", "stand", "lean", "drop", "hand", "give"];
+
+/// What a clause tells of a thing.
+enum Handover {
+    /// Somebody has it from somebody else; lent, if that was said.
+    To { receiver: NounPhrase, lent: bool },
+    /// It is back.
+    Back,
+    /// Somebody lays it down.
+    Laid { by: NounPhrase },
+}
+
+/// A time during which somebody had a thing that was lent to them.
+struct Loan {
+    receiver: NounPhrase,
+    giver: Option<NounPhrase>,
+    lent: RetrievedEvent,
+    back: Option<RetrievedEvent>,
+}
+
+/// What a question asks of a thing.
+enum Asked {
+    /// "Who has the drill?"
+    Holder,
+    /// "Who borrowed the drill?"
+    Borrower,
+    /// "Who lent us the drill?"
+    Lender,
+    /// "Is the drill back?", "did Ivo return the drill?"
+    Returned,
+    /// "How long did Ivo have the drill?"
+    Length,
+}
+
+/// Answers from the last loan of a thing. Nothing if the thing was never lent.
+pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let Some((asked, thing)) = asked_handover(question) else { return Ok(None) };
+    let mut events = pool.events_mentioning(&thing.head_alone(), question.hard, true, MAX_EVENTS, &question.content)?;
+    events.sort_by_key(|found| (found.span().start, found.id()));
+    let mut loans = loans_of(thing, &events);
+    if let (Some(bound), true) = (question.bound(), question.has_time_bound()) {
+        loans.retain(|loan| bound.start <= loan.lent.span().start && loan.lent.span().start <= bound.end);
+    }
+    let of_person = |loan: &Loan| {
+        let person = question.named.iter().find(|noun| noun.kind == NounKind::Name && is_person(noun));
+        person.is_none_or(|person| {
+            let is = |noun: &NounPhrase| phrase_similarity(person, noun, &loan.lent.reading) >= MIN_PERSON_SIMILARITY;
+            is(&loan.receiver) || loan.giver.as_ref().is_some_and(is)
+        })
+    };
+    loans.retain(of_person);
+    let Some(loan) = loans.pop() else { return Ok(None) };
+    let name = |noun: &NounPhrase| {
+        let words = loan.lent.reading.in_third_person(&loan.lent.reading.phrase_text(noun));
+        capitalised(&words)
+    };
+    let at = |found: &RetrievedEvent| found.span().start;
+    let (text, value, reason) = match (asked, &loan.back) {
+        (Asked::Holder, Some(back)) => {
+            let text = format!("Nobody any more: {}", quotation(back, question));
+            (text.clone(), CandidateValue::Text(text), "it was lent and is back")
+        }
+        (Asked::Holder | Asked::Borrower, _) => {
+            let text = name(&loan.receiver);
+            (text.clone(), CandidateValue::Text(text), "who got it last")
+        }
+        (Asked::Lender, _) => {
+            let Some(giver) = &loan.giver else { return Ok(None) };
+            let text = name(giver);
+            (text.clone(), CandidateValue::Text(text), "who lent it last")
+        }
+        (Asked::Returned, back) => {
+            let yes = back.is_some() != question.asked.has_negated_verb();
+            let word = if yes { "Yes" } else { "No" };
+            let text = format!("{word}: {}", quotation(back.as_ref().unwrap_or(&loan.lent), question));
+            (text, CandidateValue::Truth(yes), "what was told of it since it was lent")
+        }
+        (Asked::Length, back) => {
+            let now = Timestamp::from(question.now.timestamp());
+            let end = back.as_ref().map_or(now, at);
+            let length = say_length(end.since(at(&loan.lent)));
+            let moment = |at: Timestamp| say_moment(at, &question.now);
+            let text = match back {
+                None => format!("{length} so far, since {}", moment(at(&loan.lent))),
+                Some(_) => format!("{length}, between {}", join_list(&[moment(at(&loan.lent)), moment(end)])),
+            };
+            (text.clone(), CandidateValue::Text(text), "from when it was lent to when it was back")
+        }
+    };
+    let mut evidence = vec![loan.lent];
+    if let Some(back) = loan.back {
+        evidence.insert(0, back);
+    }
+    Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, 1.0, reason.into())))
+}
+
+/// Returns what a question asks of whom a thing was lent to, and the thing.
+fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(Asked, &'q NounPhrase)> {
+    let asked = &question.asked;
+    let clause = &asked.clause;
+    let verb = clause.verb.as_ref()?;
+    if asked.cue.is_some() || asked.occurrence.is_some() || asked.habitual {
+        return None;
+    }
+    let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !is_person(noun);
+    let thing = clause.objects.iter().chain(&clause.subject).find(is_thing)?;
+    let us = |noun: &NounPhrase| is_one_of(&noun.head, &["we", "i", "us", "me"]);
+    let back = is_back(clause, verb);
+    let asks = match question.ask() {
+        AnswerKind::Person if verb.lemma == "have" && question.tense == Tense::Present && !verb.negated => {
+            Asked::Holder
+        }
+        AnswerKind::Person if verb.lemma == "borrow" && asked.subject_is_asked => Asked::Borrower,
+        AnswerKind::Person if verb.lemma == "borrow" => Asked::Lender,
+        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) && asked.subject_is_asked => Asked::Lender,
+        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) => Asked::Borrower,
+        AnswerKind::Truth if verb.modal.is_none() && (verb.lemma == "return" || back) => Asked::Returned,
+        AnswerKind::Length
+            if is_one_of(&verb.lemma, &["have", "borrow", "keep"])
+                && clause.subject.as_ref().is_some_and(|subject| is_person(subject) && !us(subject)) =>
+        {
+            Asked::Length
+        }
+        _ => return None,
+    };
+    Some((asks, thing))
+}
+
+/// Returns the loans of a thing in the order of their times.
+fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
+    let mut loans: Vec<Loan> = Vec::new();
+    for found in events.iter().filter(|found| !found.reading.only_asks()) {
+        let reading = &found.reading;
+        for clause in reading.clauses() {
+            let Some(told) = handover_in(clause, thing, reading) else { continue };
+            let open = loans.last_mut().filter(|loan| loan.back.is_none());
+            let is =
+                |one: &NounPhrase, other: &NounPhrase| phrase_similarity(one, other, reading) >= MIN_PERSON_SIMILARITY;
+            match (told, open) {
+                (Handover::To { receiver, lent: true }, None) => {
+                    let giver = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+                    let giver = match is_one_of(&clause.verb.as_ref().map_or("", |verb| &verb.lemma), &["borrow"]) {
+                        true => clause
+                            .adjuncts
+                            .iter()
+                            .find(|adjunct| adjunct.preposition == "from")
+                            .and_then(|adjunct| reading.resolve(&adjunct.noun)),
+                        false => giver,
+                    };
+                    loans.push(Loan { receiver, giver, lent: found.clone(), back: None });
+                }
+                // Who borrowed it hands it to somebody else.
+                (Handover::To { receiver, .. }, Some(loan)) if !is(&loan.receiver, &receiver) => {
+                    loan.back = Some(found.clone());
+                }
+                (Handover::Laid { by }, Some(loan)) if is(&loan.receiver, &by) => loan.back = Some(found.clone()),
+                (Handover::Back, Some(loan)) => loan.back = Some(found.clone()),
+                _ => {}
+            }
+        }
+    }
+    loans
+}
+
+/// Returns what a clause tells of who has the thing.
+fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Option<Handover> {
+    let verb = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.infinitive)?;
+    let seen = reading.event.kind != Kind::Text;
+    // "I'll lend it to her": not yet.
+    if verb.future {
+        return None;
+    }
+    let is_thing = |noun: &NounPhrase| {
+        reading.resolve(noun).is_some_and(|told| {
+            let alone = NounPhrase { also: Vec::new(), ..told };
+            phrase_similarity(thing, &alone, reading).max(phrase_similarity(&alone, thing, reading))
+                >= MIN_THING_SIMILARITY
+        })
+    };
+    let subject = || clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
+    let object = clause.objects.iter().flat_map(NounPhrase::coordinated).any(is_thing);
+    let back = is_back(clause, verb);
+    if (verb.lemma == "return" || back) && (object || clause.subject.as_ref().is_some_and(is_thing)) {
+        return Some(Handover::Back);
+    }
+    if !object {
+        return None;
+    }
+    if verb.lemma == "borrow" {
+        return subject().map(|receiver| Handover::To { receiver, lent: true });
+    }
+    if is_one_of(&verb.lemma, GIVING_VERBS) {
+        let to = clause.adjuncts.iter().find(|it| it.preposition == "to" && is_person(&it.noun)).map(|it| &it.noun);
+        let whom = to.or_else(|| clause.objects.iter().find(|noun| is_person(noun) && !is_thing(noun)));
+        let receiver = whom.and_then(|whom| reading.resolve(whom)).filter(is_person);
+        let lent = is_one_of(&verb.lemma, LENDING_VERBS);
+        if let Some(receiver) = receiver {
+            return Some(Handover::To { receiver, lent });
+        }
+    }
+    let lays = seen && is_one_of(&verb.lemma, LAYING_VERBS);
+    subject().filter(|_| lays).map(|by| Handover::Laid { by })
+}
+
+/// Returns whether a clause tells of something that comes back.
+fn is_back(clause: &Clause, verb: &VerbGroup) -> bool {
+    let back = verb.particle.as_deref() == Some("back") || clause.complements.iter().any(|(word, _)| word == "back");
+    back && is_one_of(&verb.lemma, BACK_VERBS)
+}
