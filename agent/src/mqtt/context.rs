@@ -19,6 +19,7 @@ use super::homeassistant::HomeAssistant;
 use super::limits::TokenBucket;
 use super::outbox::Outbox;
 use super::reply::{Code, Refusal, Route, Router};
+use super::shares::Shares;
 use super::topics::{ReplyPolicy, Topics};
 use super::{ConfigurationControl, Identity, MqttCounters, MqttError, MqttInterface, RecordingControl};
 use crate::ceilings::ProgramCeiling;
@@ -40,6 +41,8 @@ pub const HOME_ASSISTANT: &str = "home assistant";
 
 /// Maximum number of questions and commands in progress.
 const MAX_REQUESTS: usize = 512;
+/// Maximum number of questions in progress whose answers go to one topic: half of those that the pool lets wait.
+const MAX_QUESTIONS_PER_TOPIC: usize = 32;
 
 pub struct Context {
     pub config: MqttConfig,
@@ -68,6 +71,8 @@ pub struct Context {
     /// Questions and commands under way.
     pub requests: TaskTracker,
     pub slots: Arc<Semaphore>,
+    /// Questions under way, by their askers.
+    pub shares: Arc<Shares>,
     /// Cancelled when nothing new is taken.
     pub leaving: CancellationToken,
     /// Requests to forget, and which connection answers them.
@@ -114,6 +119,7 @@ impl Context {
             outbox: Outbox::new(Arc::clone(&counters)),
             requests: TaskTracker::new(),
             slots: Arc::new(Semaphore::new(MAX_REQUESTS)),
+            shares: Arc::new(Shares::new(MAX_QUESTIONS_PER_TOPIC)),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
             homeassistant: HomeAssistant::new(homeassistant),

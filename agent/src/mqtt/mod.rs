@@ -39,6 +39,7 @@ pub(crate) mod reply;
 pub mod request;
 mod requests;
 pub(crate) mod search;
+mod shares;
 mod tls;
 mod trouble;
 pub(crate) mod upkeep;

@@ -173,10 +173,15 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
     context.counters.asks.increment();
     let request = read_question(message, &context.router(), &context.config.limits, &context.moment());
     let route = request.route;
-    if route.address.is_none() {
+    let Some(address) = &route.address else {
         return unanswerable(context, request.body.err().as_ref());
-    }
+    };
+    // Held until the question is answered.
+    let share = context.shares.take(&address.topic);
     let (body, patience) = match request.body {
+        Ok(_) if share.is_none() => {
+            (Err(busy("too many questions at once whose answers go to this topic")), MIN_REPLY_TIMEOUT)
+        }
         Ok(_) if !context.admit() => {
             (Err(busy("more questions a second than mqtt.limits.asks_per_s")), MIN_REPLY_TIMEOUT)
         }

@@ -54,18 +54,18 @@ const LIKING_VERBS: &[&str] = &["like", "love", "enjoy", "want", "fancy"];
 pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only);
     let Some(verb) = verb.filter(|_| reading.event.kind == Kind::Text) else { return false };
-    // "Did she do the dishes?" asks of any deed with them.
+    let is_deed =
+        |clause: &Clause| clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY);
+    // "Did she do the dishes?", "did she mend the fence?": any deed with them, where none is told in like words.
     let objects = &question.asked.clause.objects;
-    let any_deed = |clause: &Clause| {
-        verb.lemma == "do"
-            && clause
-                .objects
-                .iter()
-                .any(|told| objects.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY))
+    let with_object = |clause: &Clause| {
+        let is = |told: &NounPhrase| {
+            objects.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY)
+        };
+        clause.verb.is_some() && clause.nouns().any(is)
     };
-    let same = |clause: &&Clause| {
-        any_deed(clause) || clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY)
-    };
+    let any_deed = reading.clauses().any(is_deed);
+    let same = |clause: &&Clause| if any_deed { is_deed(clause) } else { with_object(clause) };
     let mut deeds = reading.clauses().filter(same).peekable();
     let bound = question.bound();
     let elsewhere = |clause: &Clause| {
@@ -83,6 +83,21 @@ pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool
 pub(super) fn asks_of_deed_done(question: &Question<'_>) -> bool {
     let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && verb.modal.is_none());
     verb.is_some_and(|verb| question.tense == Tense::Past || verb.perfect)
+}
+
+/// Returns whether an event tells only of some of the things of which all are asked about: "opens two of the boxes".
+pub(super) fn tells_of_some(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let all = |noun: &&NounPhrase| {
+        let words = question.part(&noun.range).to_lowercase();
+        ["all ", "every ", "each "].iter().any(|word| words.starts_with(word))
+    };
+    let some = |asked: &NounPhrase| {
+        reading.clauses().flat_map(Clause::nouns).any(|told| {
+            let of = told.of.as_deref().filter(|_| told.number.is_some());
+            of.is_some_and(|of| word_similarity(&asked.head, &of.head) >= MIN_STATE_SIMILARITY)
+        })
+    };
+    question.named.iter().filter(all).any(some)
 }
 
 /// Returns whether a clause only promises, demands or supposes a deed: "I'll mend it", "he has to mend it", "if I get it

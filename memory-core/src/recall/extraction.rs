@@ -369,6 +369,13 @@ impl ReadEvents {
         }
         let known = question.content.known_share();
         let best = self.most_probable().take(MAX_PROPOSED).map(|read| self.candidate(question, read, known));
+        // Of two events with one verdict, the more probable one shows it.
+        let mut verdicts: Vec<CandidateValue> = Vec::new();
+        let best = best.filter(|own| {
+            let again = matches!(own.value, CandidateValue::Truth(_)) && verdicts.contains(&own.value);
+            verdicts.push(own.value.clone());
+            !again
+        });
         let proposed = self.list(question, known).into_iter().chain(best).take(MAX_PROPOSED);
         let direct = |candidate: &&Candidate| is_direct_answer(candidate) && !quotes_event(candidate);
         proposed

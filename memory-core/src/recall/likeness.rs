@@ -14,6 +14,11 @@ const CONFLICTING_MODIFIER_FACTOR: f32 = 0.25;
 /// Factor for a thing that is told to be somebody else's.
 const OTHER_OWNER_FACTOR: f32 = 0.4;
 
+/// Minimum similarity of two phrases for things of one kind, whosever they are.
+const MIN_OWNED_SIMILARITY: f32 = 0.8;
+/// Greatest similarity of somebody else's thing to the one in question, as a share of that without owners.
+const OTHER_OWNER_SHARE: f32 = 0.5;
+
 /// Similarity of a noun phrase of an event to one of the question, from 0 to 1.
 pub(super) fn phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> f32 {
     let direct = single_phrase_similarity(asked, told, reading);
@@ -113,6 +118,15 @@ fn is_of_another(asked: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -
     };
     let own = told.owner.as_deref().and_then(|owner| reading.resolve(owner));
     asked.owner.as_ref().is_some_and(|owner| owner.coordinated().any(is_name)) && own.as_ref().is_some_and(is_name)
+}
+
+/// Returns whether one of the things is somebody's, and an event tells of such a thing only as somebody else's.
+pub(super) fn is_owned_by_another(things: &[NounPhrase], reading: &ParsedEvent) -> bool {
+    let owned = |noun: &&NounPhrase| noun.owner.as_ref().is_some_and(|owner| !owner.is_pronoun());
+    things.iter().filter(owned).any(|thing| {
+        let alone = best_phrase_similarity(&thing.head_alone(), reading);
+        alone >= MIN_OWNED_SIMILARITY && best_phrase_similarity(thing, reading) <= OTHER_OWNER_SHARE * alone
+    })
 }
 
 /// Returns whether two modifiers cannot both be true: two numbers, two colours, opposites.

@@ -14,7 +14,7 @@ use crate::recall::answerers::times::rank_margin;
 use crate::recall::answerers::utterances::{asked_speaker, asks_all_words, is_said_by, may_be_said_by};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
-use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::likeness::{best_phrase_similarity, is_owned_by_another};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::ParsedEvent;
@@ -200,7 +200,9 @@ fn add_parts_of_all(question: &Question<'_>, events: &[&RetrievedEvent], parts: 
 /// Returns an event in its own words, and how far these are of the requested kind.
 fn quoted(question: &Question<'_>, found: &RetrievedEvent) -> (String, f32) {
     let possible = if may_contain_answer(question, &found.reading) { POSSIBLE_ANSWER_FIT } else { 0.0 };
-    let of_other = has_other_actor(question, &found.reading) || lacks_asked_thing(question, &found.reading);
+    let of_other = has_other_actor(question, &found.reading)
+        || lacks_asked_thing(question, &found.reading)
+        || is_owned_by_another(&question.named, &found.reading);
     let fits = if of_other { 0.0 } else { quotation_fit(question).max(possible) };
     (quotation(found, question), fits)
 }

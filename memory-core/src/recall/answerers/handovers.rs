@@ -169,15 +169,7 @@ fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
                 |one: &NounPhrase, other: &NounPhrase| phrase_similarity(one, other, reading) >= MIN_PERSON_SIMILARITY;
             match (told, open) {
                 (Handover::To { receiver, lent: true }, None) => {
-                    let giver = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
-                    let giver = match is_one_of(&clause.verb.as_ref().map_or("", |verb| &verb.lemma), &["borrow"]) {
-                        true => clause
-                            .adjuncts
-                            .iter()
-                            .find(|adjunct| adjunct.preposition == "from")
-                            .and_then(|adjunct| reading.resolve(&adjunct.noun)),
-                        false => giver,
-                    };
+                    let giver = giver_in(clause, reading);
                     loans.push(Loan { receiver, giver, lent: found.clone(), back: None });
                 }
                 // Who borrowed it hands it to somebody else.
@@ -191,6 +183,14 @@ fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
         }
     }
     loans
+}
+
+/// Returns who lends something in a clause: the subject, or from whom it was borrowed.
+fn giver_in(clause: &Clause, reading: &ParsedEvent) -> Option<NounPhrase> {
+    let borrows = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "borrow");
+    let from = clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "from").map(|adjunct| &adjunct.noun);
+    let giver = if borrows { from } else { clause.subject.as_ref() };
+    giver.and_then(|giver| reading.resolve(giver))
 }
 
 /// Returns what a clause tells of who has the thing.

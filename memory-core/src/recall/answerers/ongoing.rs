@@ -92,7 +92,7 @@ fn deed_in(names: &[NounPhrase], reading: &ParsedEvent) -> Option<String> {
     let next = reading.clauses().find(|other| other.range.start >= clause.range.end && other.verb.is_some());
     let end = next.map_or(reading.event.text.len(), |next| next.range.start);
     let text = reading.event.text.get(start..end)?.trim();
-    let text = text.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';' | ' '));
+    let text = text.trim_end_matches(['.', ',', ';', ' ']);
     let text =
         ["while", "and", "as"].iter().fold(text, |text, word| text.strip_suffix(word).unwrap_or(text).trim_end());
     let text = text.trim_end_matches(',');

@@ -246,7 +246,7 @@ fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
         }
         // "Ivo comes with his dog": Ivo's.
         let meant = reading.resolve(owner).filter(|meant| is_one_of(&owner.head, &["his", "her"]) && is_person(meant));
-        Some(meant.map_or_else(|| reading.event.entity.clone(), |meant| Some(reading.phrase_text(&meant)))?)
+        meant.map_or_else(|| reading.event.entity.clone(), |meant| Some(reading.phrase_text(&meant)))
     });
     owner.or_else(|| stated_owner(class, reading)).into_iter().collect()
 }

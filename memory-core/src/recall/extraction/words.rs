@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{FIRST_PERSON, ReadEvent};
+use crate::Kind;
 use crate::index;
 use crate::language::english::address::is_address;
 use crate::language::english::closed::{SOURCE_PREPOSITIONS, is_one_of};
@@ -17,7 +18,9 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::roles::asks_identity;
 use crate::recall::candidate::CandidateValue;
-use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
+use crate::recall::content::word_similarity;
+use crate::recall::denial::tells_of_some;
+use crate::recall::likeness::{best_phrase_similarity, is_owned_by_another, phrase_similarity};
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
 
@@ -34,10 +37,8 @@ fn asks_for_account(question: &Question<'_>) -> bool {
     }
 }
 
-/// Minimum similarity of two phrases for things of one kind.
-const MIN_THING_SIMILARITY: f32 = 0.8;
-/// Greatest similarity of somebody else's thing to the one in question, as a share of that without owners.
-const OTHER_OWNER_SHARE: f32 = 0.5;
+/// Minimum similarity of a word for something that a picture shows.
+const MIN_SHOWN_SIMILARITY: f32 = 0.5;
 /// Minimum probability of a span that takes the place of one that is taken back.
 const MIN_OTHER_SPAN: f32 = 0.001;
 
@@ -54,7 +55,10 @@ impl ReadEvent {
             if others.into_iter().all(|other| yes + no >= probability(other)) {
                 let word = if yes >= no { "Yes" } else { "No" };
                 let text = format!("{word}: {}", quoted());
-                return (text, CandidateValue::Truth(yes >= no), yes.max(no) / (yes + no));
+                let certainty = yes.max(no) / (yes + no);
+                let other =
+                    self.shows_nothing_of(question) || yes >= no && tells_of_some(question, &self.found.reading);
+                return (text, CandidateValue::Truth(yes >= no), if other { 0.0 } else { certainty });
             }
         }
         let form = self.form(question.ask());
@@ -82,6 +86,23 @@ impl ReadEvent {
                 }
             }
         }
+    }
+
+    /// Returns whether a picture shows none of the things that a question for yes or no names: who drops a scarf says
+    /// nothing of a telephone.
+    fn shows_nothing_of(&self, question: &Question<'_>) -> bool {
+        let reading = &self.found.reading;
+        let is_thing = |noun: &&NounPhrase| {
+            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
+            noun.kind == NounKind::Common
+                && matches!(category, Some(Category::Artifact | Category::Food | Category::Plant))
+        };
+        let mut things = question.named.iter().filter(is_thing).peekable();
+        let shown = |thing: &NounPhrase| {
+            let near = |word: &str| word_similarity(&thing.head, word) >= MIN_SHOWN_SIMILARITY;
+            reading.lemmas.iter().any(|(lemma, _)| near(lemma))
+        };
+        reading.event.kind == Kind::Caption && things.peek().is_some() && !things.any(shown)
     }
 
     /// Returns the most probable form of an answer of a kind: who did it is no time, and when it was no person.
@@ -156,7 +177,7 @@ impl ReadEvent {
             || self.names_source(question, marked)
             || self.names_place_left(question, marked)
             || self.tells_of_other_persons(question, marked)
-            || self.is_of_another(question)
+            || is_owned_by_another(&question.named, &self.found.reading)
             || repeats_question(question, marked)
     }
 
@@ -197,16 +218,6 @@ impl ReadEvent {
         let clause = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end);
         let subject = clause.and_then(|clause| clause.subject.as_ref()).and_then(|subject| reading.resolve(subject));
         subject.is_some_and(|subject| is_name(&subject))
-    }
-
-    /// Returns whether the thing in question is somebody's, and the event tells of such a thing only as somebody else's.
-    fn is_of_another(&self, question: &Question<'_>) -> bool {
-        let reading = &self.found.reading;
-        let owned = |noun: &&NounPhrase| noun.owner.as_ref().is_some_and(|owner| !owner.is_pronoun());
-        question.named.iter().filter(owned).any(|thing| {
-            let alone = best_phrase_similarity(&thing.head_alone(), reading);
-            alone >= MIN_THING_SIMILARITY && best_phrase_similarity(thing, reading) <= OTHER_OWNER_SHARE * alone
-        })
     }
 
     /// Returns whether who has something is asked for, and the words name from whom it was taken.

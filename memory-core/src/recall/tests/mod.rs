@@ -12,6 +12,7 @@ mod extraction;
 mod grammar;
 pub(crate) mod home;
 mod loans;
+mod marked_words;
 mod passage_signs;
 mod perceived;
 mod plans;

@@ -44,6 +44,13 @@ pub(super) fn reworded(text: &str) -> Option<String> {
     if let Some(range) = find_at_start(&plain, "how come ") {
         replace(&mut plain, range, "why");
     }
+    // "Is there anything she mustn't eat?" asks what she must not eat.
+    for phrase in ["is there anything that ", "is there something that ", "is there anything ", "is there something "] {
+        let range = find_at_start(&plain, phrase);
+        if let Some(range) = range.filter(|range| begins_with_subject(&plain[range.end..])) {
+            replace(&mut plain, range, "what");
+        }
+    }
     if let Some(range) = find_word(&plain, "how frequently") {
         replace(&mut plain, range, "how often");
     }
@@ -112,6 +119,16 @@ fn find_word(text: &str, phrase: &str) -> Option<Range<usize>> {
     let lower = text.to_ascii_lowercase();
     let mut found = lower.match_indices(phrase);
     found.find(|(at, _)| !lower[..*at].ends_with(char::is_alphanumeric)).map(|(at, _)| at..at + phrase.len())
+}
+
+/// Returns whether a clause begins with its subject: "she mustn't eat", and not "left to eat".
+fn begins_with_subject(text: &str) -> bool {
+    let first = first_word(text);
+    let pronoun = ["i", "we", "you", "he", "she", "it", "they", "somebody", "someone", "anybody", "anyone"];
+    let named = first.starts_with(char::is_uppercase);
+    named
+        || is_one_of(&first.to_ascii_lowercase(), &pronoun)
+        || is_one_of(&first.to_ascii_lowercase(), &["the", "my", "our"])
 }
 
 fn first_word(text: &str) -> &str {

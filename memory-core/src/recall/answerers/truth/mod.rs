@@ -12,7 +12,7 @@ use crate::recall::answerers::times::rank_margin;
 use crate::recall::answerers::{absent, kinship, same_place};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::corrections::CorrectedStatement;
-use crate::recall::denial::excluding_event;
+use crate::recall::denial::{excluding_event, tells_of_some};
 use crate::recall::likeness::best_phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 
@@ -49,10 +49,20 @@ pub(in crate::recall) fn answer(
     debug_assert_eq!(pool.question.ask(), AnswerKind::Truth);
     for verdict in METHODS_BY_CERTAINTY {
         if let Some(candidate) = verdict(pool, pooled)? {
-            return Ok(Some(candidate));
+            return Ok(Some(unless_of_some(pool, candidate)));
         }
     }
     Ok(None)
+}
+
+/// Returns no instead of yes where only some of those are told of of whom all are asked about.
+fn unless_of_some(pool: &EventPool<'_>, said: Candidate) -> Candidate {
+    let Some(found) = said.evidence.first().filter(|_| said.value == CandidateValue::Truth(true)) else { return said };
+    if !tells_of_some(pool.question, &found.reading) {
+        return said;
+    }
+    let text = format!("No: {}", quotation(found, pool.question));
+    Candidate { text, value: CandidateValue::Truth(false), ..said }
 }
 
 /// Answers by who was reported to be there.
