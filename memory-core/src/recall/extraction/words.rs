@@ -201,11 +201,10 @@ impl ReadEvent {
     fn tells_of_other_persons(&self, question: &Question<'_>, marked: &str) -> bool {
         let reading = &self.found.reading;
         let is_name = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun) && is_only_name(&noun.head);
-        // "The rug that Ada made" may be where Ida put it.
-        let main: Vec<&NounPhrase> =
-            question.asked.clause.subject.iter().chain(&question.asked.clause.objects).take(1).collect();
-        let owners = main.iter().filter_map(|noun| noun.owner.as_deref());
-        let asked: Vec<&NounPhrase> = main.iter().copied().chain(owners).filter(|noun| is_name(noun)).collect();
+        // "The rug that Ada made" may be where Ida put it, and Ida may have moved Ada's.
+        let subject = question.asked.clause.subject.as_ref();
+        let owner = subject.and_then(|subject| subject.owner.as_deref());
+        let asked: Vec<&NounPhrase> = subject.into_iter().chain(owner).filter(|noun| is_name(noun)).collect();
         let told = |person: &NounPhrase| {
             let word = |lemma: &str| reading.lemmas.iter().any(|(told, _)| told == lemma);
             person.coordinated().any(|one| one.lemmas().into_iter().any(word))

@@ -165,9 +165,6 @@ fn is_called_off(reading: &ParsedEvent, time: &ToldTime) -> bool {
 /// Returns whether a time is the former time of a rescheduling: "from Friday to Saturday".
 pub(in crate::recall::answerers) fn is_former_time(found: &RetrievedEvent, time: &ToldTime) -> bool {
     let reading = &found.reading;
-    if is_called_off(reading, time) {
-        return true;
-    }
     let behind = |time: &ToldTime, word: &str| {
         let before = reading.event.text.get(..time.range.start).unwrap_or_default().trim_end();
         before.split(' ').next_back() == Some(word) || reading.text(&time.range).starts_with(word)
@@ -324,6 +321,7 @@ pub(in crate::recall::answerers) fn told_future_time(
             let elsewhere = sentence.as_ref().is_some_and(|it| time.range.start < it.start || it.end < time.range.end);
             if elsewhere
                 || is_former_time(found, time)
+                || is_called_off(&found.reading, time)
                 || bounding.is_some_and(|asked| time.relation != asked)
                 || time.span.end < found.span().start
                 || verb_is_denied(&found.reading, time.range.start)
