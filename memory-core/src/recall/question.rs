@@ -204,6 +204,15 @@ impl<'a> Question<'a> {
         }
     }
 
+    /// Returns whether it asks for what was planned or usual before: "what was it going to be?", "when did she use to come?".
+    pub fn asks_former_plan(&self) -> bool {
+        let words: Vec<&str> = self.asked.words.iter().map(|word| word.text.as_str()).collect();
+        let to = |before: &[&str]| words.windows(2).any(|two| before.contains(&two[0]) && two[1] == "to");
+        let planned = ["supposed", "meant", "planned", "due", "scheduled"];
+        self.tense == Tense::Past
+            && (to(&["was", "were", "going", "use", "used"]) || words.iter().any(|word| planned.contains(word)))
+    }
+
     /// Returns whether it asks for a state at any time of the past: "was she ill?", "did she have a cold?"
     pub fn asks_former_state(&self) -> bool {
         let verb = self.asked.clause.verb.as_ref();

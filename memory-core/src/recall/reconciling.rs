@@ -166,7 +166,9 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
     // Whom it offers as alternatives answers it.
     let mut asked = question.text.to_owned();
     for range in question.asked.alternatives.iter().filter(|_| question.ask() == AnswerKind::Person) {
-        asked.replace_range(range.clone(), &" ".repeat(range.len()));
+        if asked.get(range.clone()).is_some() {
+            asked.replace_range(range.clone(), &" ".repeat(range.len()));
+        }
     }
     let asked = stems(&asked);
     stems(text).difference(&asked).cloned().collect()

@@ -122,29 +122,42 @@ pub(crate) fn self_correction(text: &str, sentences: &[Sentence]) -> Option<usiz
     starts.map(|range| range.start).filter(|start| *start > 0).max()
 }
 
+/// Returns whether a text names something else for a part of itself: "soup instead of the roast".
+pub(crate) fn is_replaced(text: &str, sentences: &[Sentence], part: &Range<usize>) -> bool {
+    let before = words_before(text, sentences, part);
+    let mut behind = before.iter().rev().skip_while(|word| stands_before_noun(word));
+    let pair = (behind.next().map(String::as_str), behind.next().map(String::as_str));
+    matches!(pair, (Some("of"), Some("instead")) | (Some("than"), Some("rather")))
+}
+
+/// Returns the words of the sentence before a part of it.
+fn words_before(text: &str, sentences: &[Sentence], part: &Range<usize>) -> Vec<String> {
+    let own = sentences.iter().find(|sentence| is_within(part, &sentence.range));
+    let before = own.and_then(|own| text.get(own.range.start..part.start)).unwrap_or_default().to_lowercase();
+    let words = before.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')));
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn stands_before_noun(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an" | "the" | "my" | "his" | "her" | "our" | "their" | "at" | "in" | "on" | "for" | "to" | "by"
+    )
+}
+
 /// Returns whether a text takes a part of itself back: it denies it, or the speaker corrects themselves in the next
 /// sentence.
 pub(crate) fn is_taken_back(text: &str, sentences: &[Sentence], part: Range<usize>) -> bool {
     let Some(own) = sentences.iter().position(|sentence| is_within(&part, &sentence.range)) else { return false };
-    let before = text.get(sentences[own].range.start..part.start).unwrap_or_default().to_lowercase();
-    let words: Vec<&str> = before
-        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’')))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let mut behind = words.iter().rev().skip_while(|word| {
+    let denies = |word: &String| {
         matches!(
-            **word,
-            "a" | "an" | "the" | "my" | "his" | "her" | "our" | "their" | "at" | "in" | "on" | "for" | "to" | "by"
+            word.as_str(),
+            "not" | "isn't" | "isn’t" | "wasn't" | "wasn’t" | "aren't" | "aren’t" | "weren't" | "weren’t"
         )
-    });
-    let denies = |word: &str| {
-        matches!(word, "not" | "isn't" | "isn’t" | "wasn't" | "wasn’t" | "aren't" | "aren’t" | "weren't" | "weren’t")
     };
-    let denied = match (behind.next().copied(), behind.next().copied()) {
-        (Some("of"), Some("instead")) | (Some("than"), Some("rather")) => true,
-        (Some(word), _) => denies(word),
-        _ => false,
-    };
+    let before = words_before(text, sentences, &part);
+    let denied = before.iter().rev().find(|word| !stands_before_noun(word)).is_some_and(denies)
+        || is_replaced(text, sentences, &part);
     // "On Friday. No, on Monday."
     let corrected = self_correction(text, sentences)
         .is_some_and(|from| sentences.get(own + 1).is_some_and(|next| next.range.start == from));

@@ -1,9 +1,13 @@
 //! Answers how old somebody is and when that changes: "Emil turns five on Friday", "I am nine".
 
 use crate::language::english::closed::is_one_of;
+use crate::language::english::lexicon::scales::is_unit;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Tense, ToldTime, say_period};
+use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
@@ -15,8 +19,6 @@ use crate::{ReadError, Timestamp};
 
 /// Maximum number of texts by and about a person that are searched for the age.
 const MAX_TEXTS: usize = 200;
-/// Minimum similarity of two phrases for one person.
-const MIN_PERSON_SIMILARITY: f32 = 0.7;
 /// Least share of the question that memory is said to know where an age was told.
 const MIN_KNOWN_SHARE: f32 = 0.7;
 
@@ -125,6 +127,12 @@ fn told_age<'r>(
     let of_then = |told: &Clause| {
         question.tense != Tense::Past && told.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.past)
     };
+    // "He'll be five minutes late."
+    let unit = lemma(&quantity.unit, Tag::Noun);
+    let measures = is_unit(&unit) || lexicon::is_a_as(&unit, "time_unit", PartOfSpeech::Noun).is_some();
+    if measures && unit != "year" {
+        return None;
+    }
     let is = |told: &&Clause| {
         told.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, &["be", "turn", "become"]) && !verb.negated)
             && !of_then(told)

@@ -1,25 +1,24 @@
 //! Answers who has a thing that was lent or handed over, and whether it came back: "who borrowed the drill?", "has Ivo
 //! returned it?", "how long did he have it?".
 
+use super::parts::MIN_PERSON_SIMILARITY;
 use super::places::capitalised;
-use super::quote::{join_list, quotation};
+use super::quote::quotation;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
-use crate::language::english::time::{Tense, say_length, say_moment};
+use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::time::{Tense, say_length_of};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
-use crate::{Kind, ReadError, Timestamp};
+use crate::{Kind, ReadError};
 
 /// Maximum number of events of the thing that are read, the latest ones.
 const MAX_EVENTS: usize = 200;
 /// Minimum similarity of two phrases for one thing.
 const MIN_THING_SIMILARITY: f32 = 0.8;
-/// Minimum similarity of two phrases for one person.
-const MIN_PERSON_SIMILARITY: f32 = 0.7;
 
 /// Verbs of giving something for a time.
 const LENDING_VERBS: &[&str] = &["lend", "loan"];
@@ -28,7 +27,7 @@ const GIVING_VERBS: &[&str] = &["give", "hand", "pass", "lend", "loan"];
 /// Verbs that bring something back together with "back".
 const BACK_VERBS: &[&str] = &["bring", "give", "hand", "get", "take", "have", "be", "come", "send", "put", "pass"];
 /// Verbs with which whoever has a thing lays it down.
-const LAYING_VERBS: &[&str] = &["put", "set", "place", "lay", "leave", "hang", "stand", "lean", "drop", "hand", "give"];
+const LAYING_VERBS: &[&str] = &["put", "set", "place", "lay", "leave", "hang", "stand", "lean", "drop"];
 
 /// What a clause tells of a thing.
 enum Handover {
@@ -49,7 +48,7 @@ struct Loan {
 }
 
 /// What a question asks of a thing.
-enum Asked {
+enum LoanQuestion {
     /// "Who has the drill?"
     Holder,
     /// "Who borrowed the drill?"
@@ -87,34 +86,27 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     };
     let at = |found: &RetrievedEvent| found.span().start;
     let (text, value, reason) = match (asked, &loan.back) {
-        (Asked::Holder, Some(back)) => {
+        (LoanQuestion::Holder, Some(back)) => {
             let text = format!("Nobody any more: {}", quotation(back, question));
             (text.clone(), CandidateValue::Text(text), "it was lent and is back")
         }
-        (Asked::Holder | Asked::Borrower, _) => {
+        (LoanQuestion::Holder | LoanQuestion::Borrower, _) => {
             let text = name(&loan.receiver);
             (text.clone(), CandidateValue::Text(text), "who got it last")
         }
-        (Asked::Lender, _) => {
+        (LoanQuestion::Lender, _) => {
             let Some(giver) = &loan.giver else { return Ok(None) };
             let text = name(giver);
             (text.clone(), CandidateValue::Text(text), "who lent it last")
         }
-        (Asked::Returned, back) => {
+        (LoanQuestion::Returned, back) => {
             let yes = back.is_some() != question.asked.has_negated_verb();
             let word = if yes { "Yes" } else { "No" };
             let text = format!("{word}: {}", quotation(back.as_ref().unwrap_or(&loan.lent), question));
             (text, CandidateValue::Truth(yes), "what was told of it since it was lent")
         }
-        (Asked::Length, back) => {
-            let now = Timestamp::from(question.now.timestamp());
-            let end = back.as_ref().map_or(now, at);
-            let length = say_length(end.since(at(&loan.lent)));
-            let moment = |at: Timestamp| say_moment(at, &question.now);
-            let text = match back {
-                None => format!("{length} so far, since {}", moment(at(&loan.lent))),
-                Some(_) => format!("{length}, between {}", join_list(&[moment(at(&loan.lent)), moment(end)])),
-            };
+        (LoanQuestion::Length, back) => {
+            let text = say_length_of(at(&loan.lent), back.as_ref().map(at), &question.now);
             (text.clone(), CandidateValue::Text(text), "from when it was lent to when it was back")
         }
     };
@@ -126,7 +118,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
 }
 
 /// Returns what a question asks of whom a thing was lent to, and the thing.
-fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(Asked, &'q NounPhrase)> {
+fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(LoanQuestion, &'q NounPhrase)> {
     let asked = &question.asked;
     let clause = &asked.clause;
     let verb = clause.verb.as_ref()?;
@@ -136,21 +128,21 @@ fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(Asked, &'q NounPhra
     let is_thing = |noun: &&NounPhrase| noun.kind == NounKind::Common && !is_person(noun);
     let thing = clause.objects.iter().chain(&clause.subject).find(is_thing)?;
     let us = |noun: &NounPhrase| is_one_of(&noun.head, &["we", "i", "us", "me"]);
-    let back = is_back(clause, verb);
+    let back = is_back(clause);
     let asks = match question.ask() {
         AnswerKind::Person if verb.lemma == "have" && question.tense == Tense::Present && !verb.negated => {
-            Asked::Holder
+            LoanQuestion::Holder
         }
-        AnswerKind::Person if verb.lemma == "borrow" && asked.subject_is_asked => Asked::Borrower,
-        AnswerKind::Person if verb.lemma == "borrow" => Asked::Lender,
-        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) && asked.subject_is_asked => Asked::Lender,
-        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) => Asked::Borrower,
-        AnswerKind::Truth if verb.modal.is_none() && (verb.lemma == "return" || back) => Asked::Returned,
+        AnswerKind::Person if verb.lemma == "borrow" && asked.subject_is_asked => LoanQuestion::Borrower,
+        AnswerKind::Person if verb.lemma == "borrow" => LoanQuestion::Lender,
+        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) && asked.subject_is_asked => LoanQuestion::Lender,
+        AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) => LoanQuestion::Borrower,
+        AnswerKind::Truth if verb.modal.is_none() && (verb.lemma == "return" || back) => LoanQuestion::Returned,
         AnswerKind::Length
             if is_one_of(&verb.lemma, &["have", "borrow", "keep"])
                 && clause.subject.as_ref().is_some_and(|subject| is_person(subject) && !us(subject)) =>
         {
-            Asked::Length
+            LoanQuestion::Length
         }
         _ => return None,
     };
@@ -164,21 +156,24 @@ fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
         let reading = &found.reading;
         for clause in reading.clauses() {
             let Some(told) = handover_in(clause, thing, reading) else { continue };
-            let open = loans.last_mut().filter(|loan| loan.back.is_none());
             let is =
                 |one: &NounPhrase, other: &NounPhrase| phrase_similarity(one, other, reading) >= MIN_PERSON_SIMILARITY;
-            match (told, open) {
-                (Handover::To { receiver, lent: true }, None) => {
-                    let giver = giver_in(clause, reading);
-                    loans.push(Loan { receiver, giver, lent: found.clone(), back: None });
-                }
-                // Who borrowed it hands it to somebody else.
-                (Handover::To { receiver, .. }, Some(loan)) if !is(&loan.receiver, &receiver) => {
-                    loan.back = Some(found.clone());
-                }
-                (Handover::Laid { by }, Some(loan)) if is(&loan.receiver, &by) => loan.back = Some(found.clone()),
-                (Handover::Back, Some(loan)) => loan.back = Some(found.clone()),
-                _ => {}
+            let open = loans.last_mut().filter(|loan| loan.back.is_none());
+            let ends = open.as_ref().is_some_and(|loan| match &told {
+                // Who borrowed it hands it to somebody else, or it is lent anew.
+                Handover::To { receiver, .. } => !is(&loan.receiver, receiver),
+                Handover::Laid { by } => is(&loan.receiver, by),
+                Handover::Back => true,
+            });
+            let begins = ends || open.is_none();
+            if let Some(loan) = open.filter(|_| ends) {
+                loan.back = Some(found.clone());
+            }
+            if let Handover::To { receiver, lent: true } = told
+                && begins
+            {
+                let giver = giver_in(clause, reading);
+                loans.push(Loan { receiver, giver, lent: found.clone(), back: None });
             }
         }
     }
@@ -210,7 +205,7 @@ fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Op
     };
     let subject = || clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
     let object = clause.objects.iter().flat_map(NounPhrase::coordinated).any(is_thing);
-    let back = is_back(clause, verb);
+    let back = is_back(clause);
     if (verb.lemma == "return" || back) && (object || clause.subject.as_ref().is_some_and(is_thing)) {
         return Some(Handover::Back);
     }
@@ -234,7 +229,6 @@ fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Op
 }
 
 /// Returns whether a clause tells of something that comes back.
-fn is_back(clause: &Clause, verb: &VerbGroup) -> bool {
-    let back = verb.particle.as_deref() == Some("back") || clause.complements.iter().any(|(word, _)| word == "back");
-    back && is_one_of(&verb.lemma, BACK_VERBS)
+fn is_back(clause: &Clause) -> bool {
+    clause.has_back() && clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, BACK_VERBS))
 }

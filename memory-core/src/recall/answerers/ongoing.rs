@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::parts::MIN_PERSON_SIMILARITY;
 use super::places::capitalised;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::AnswerKind;
@@ -20,8 +21,6 @@ const MAX_AGE: Duration = Duration::from_secs(3 * 3_600);
 const MIN_AGE_SAID: Duration = Duration::from_secs(10 * 60);
 /// Maximum number of events of somebody that are read, the latest ones.
 const MAX_EVENTS: usize = 50;
-/// Minimum similarity of two phrases for one person.
-const MIN_PERSON_SIMILARITY: f32 = 0.8;
 
 /// Answers with the clause that tells what somebody was last seen to do.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {

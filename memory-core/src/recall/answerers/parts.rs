@@ -155,12 +155,15 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     }
     let plural = question.asked.class.as_ref().is_some_and(|class| class.plural);
     let single = question.asked.class.is_some() || question.asked.occurrence.is_some() || alternatives.len() > 1;
-    found.truncate(match () {
-        () if plural => MAX_LIST_ITEMS,
-        () if single => 1,
+    let most = if plural {
+        MAX_LIST_ITEMS
+    } else if single {
+        1
+    } else {
         // Who does something together is named together.
-        () => number_together(&found, reading),
-    });
+        number_together(&found, reading)
+    };
+    found.truncate(most);
     found
 }
 

@@ -359,7 +359,10 @@ pub(super) fn reference_certainty(
 fn names_kind_of(thing: &NounPhrase, told: &NounPhrase, reading: &ParsedEvent) -> bool {
     let is_kind = |noun: &NounPhrase| {
         let below = lexicon::is_a_as(&noun.head, &told.head, PartOfSpeech::Noun).is_some_and(|steps| steps > 0);
-        below || noun.head.len() > told.head.len() && noun.head.ends_with(&told.head)
+        // A carpet is no pet.
+        let category = |head: &str| lexicon::category(head, PartOfSpeech::Noun);
+        let compound = noun.head.len() > told.head.len() && noun.head.ends_with(&told.head);
+        below || compound && category(&noun.head) == category(&told.head)
     };
     let before = reading.clauses().flat_map(arguments).filter(|noun| noun.range.end <= told.range.start);
     let mut kinds = before.filter(|noun| noun.kind == NounKind::Common && is_kind(noun)).peekable();

@@ -3,8 +3,7 @@
 use crate::language::english::question::Order;
 use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::Clause;
-use crate::language::english::time::{say_length, say_moment};
-use crate::recall::answerers::quote::join_list;
+use crate::language::english::time::say_length_of;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::reading::is_person;
@@ -34,12 +33,7 @@ pub(super) fn answer(pool: &EventPool<'_>, pooled: &[RetrievedEvent]) -> Result<
     let now = Timestamp::from(question.now.timestamp());
     let Some(state) = last_within(question.bound(), spans, now) else { return Ok(None) };
     let span = state.span(now);
-    let length = say_length(span.end.since(span.start));
-    let at = |at: Timestamp| say_moment(at, &question.now);
-    let text = match &state.ended {
-        None => format!("{length} so far, since {}", at(span.start)),
-        Some(_) => format!("{length}, between {}", join_list(&[at(span.start), at(span.end)])),
-    };
+    let text = say_length_of(span.start, state.ended.as_ref().map(|_| span.end), &question.now);
     let evidence = std::iter::once(state.began).chain(state.ended).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,

@@ -1,6 +1,5 @@
 //! Answers how many are left: a number that was told or seen, with what was added and taken away since.
 
-use super::quote::join_list;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -9,7 +8,7 @@ use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
-use crate::recall::reading::ParsedEvent;
+use crate::recall::reading::{ParsedEvent, is_person};
 use crate::{Kind, ReadError};
 
 /// Maximum number of events of the things that are read, the latest ones.
@@ -32,7 +31,7 @@ const REMAINING: &[&str] = &["left", "remaining", "still", "now", "remain"];
 
 /// What a clause tells of the number of the things.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Change {
+enum StockChange {
     /// So many there are.
     Total(f64),
     /// So many came, and whether they were only got.
@@ -58,23 +57,23 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         // What lies elsewhere does not count, but whoever takes some need not say from where.
         let here = place.is_none_or(|place| names_all(place, &found.reading));
         let moment = say_moment(found.span().start, &question.now);
-        let say = |number: f64, word: &str| format!("{word}{number} ({moment})");
+        let say = |number: f64, word: &str| format!("{word}{number} {moment}");
         match (change, number) {
-            (Change::Total(total), _) if here => {
+            (StockChange::Total(total), _) if here => {
                 (number, last_got) = (Some(total), None);
                 told = vec![(say(total, ""), found.clone())];
             }
             // What was bought is what is then put away.
-            (Change::More(more, false), _) if last_got == Some(more) => last_got = None,
-            (Change::More(more, got), None) if here || got => {
+            (StockChange::More(more, false), _) if last_got == Some(more) => last_got = None,
+            (StockChange::More(more, got), None) if here || got => {
                 (number, last_got) = (Some(more), got.then_some(more));
                 told = vec![(say(more, ""), found.clone())];
             }
-            (Change::More(more, got), Some(known)) if here || got => {
+            (StockChange::More(more, got), Some(known)) if here || got => {
                 (number, last_got) = (Some(known + more), got.then_some(more));
                 told.push((say(more, "plus "), found.clone()));
             }
-            (Change::Less(less), Some(known)) if less <= known => {
+            (StockChange::Less(less), Some(known)) if less <= known => {
                 number = Some(known - less);
                 told.push((say(less, "less "), found.clone()));
             }
@@ -84,7 +83,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let Some(number) = number.filter(|_| told.len() > 1) else { return Ok(None) };
     let (parts, mut evidence): (Vec<String>, Vec<RetrievedEvent>) = told.into_iter().unzip();
     evidence.reverse();
-    let text = format!("{number}: {}", join_list(&parts));
+    let text = format!("{number}: {}", parts.join(", "));
     let value = CandidateValue::Number(number, String::new());
     let reason = "what was told, with what came and went since";
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, evidence, 1.0, reason.into())))
@@ -97,7 +96,9 @@ fn asked_things<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     // "How many of the bulbs?"
     let of = || clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "of").map(|adjunct| &adjunct.noun);
     let things = asked.class.as_ref().or_else(of);
-    let things = things.filter(|class| question.ask() == AnswerKind::Count && !class.is_pronoun())?;
+    // Persons come and go by themselves.
+    let things =
+        things.filter(|class| question.ask() == AnswerKind::Count && !class.is_pronoun() && !is_person(class))?;
     let remains = asked.words.iter().any(|word| is_one_of(&word.text, REMAINING));
     let verb = clause.verb.as_ref()?;
     let is = matches!(verb.lemma.as_str(), "be" | "have" | "leave" | "remain");
@@ -108,7 +109,7 @@ fn asked_things<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
 }
 
 /// Returns what an event tells of the number of the things.
-fn change_in(things: &NounPhrase, reading: &ParsedEvent) -> Option<Change> {
+fn change_in(things: &NounPhrase, reading: &ParsedEvent) -> Option<StockChange> {
     let seen = reading.event.kind != Kind::Text;
     reading.clauses().find_map(|clause| {
         let verb = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.infinitive)?;
@@ -118,14 +119,15 @@ fn change_in(things: &NounPhrase, reading: &ParsedEvent) -> Option<Change> {
         let has = |words: &[&str]| is_one_of(&verb.lemma, words);
         let out = clause.adjuncts.iter().any(|it| is_one_of(&it.preposition, &["from", "off", "out of", "of", "out"]));
         let left = clause.complements.iter().any(|(word, _)| is_one_of(word, &["left", "now"]));
-        if has(&["be", "have"]) && !verb.past || left || has(&["leave", "remain"]) {
-            return Some(Change::Total(number));
+        let are_left = left || verb.lemma == "leave" && verb.passive || verb.lemma == "remain";
+        if has(&["be", "have"]) && !verb.past || are_left {
+            return Some(StockChange::Total(number));
         }
         // "One of the new bulbs" is one less, whatever becomes of it.
         if done && (has(TAKING_VERBS) || partly || out && !has(GETTING_VERBS)) {
-            return Some(Change::Less(number));
+            return Some(StockChange::Less(number));
         }
-        (done && has(ADDING_VERBS)).then(|| Change::More(number, has(GETTING_VERBS)))
+        (done && has(ADDING_VERBS)).then(|| StockChange::More(number, has(GETTING_VERBS)))
     })
 }
 

@@ -32,7 +32,7 @@ const NEED_WORDS: &[&str] = &["need", "run", "shop", "shopping", "list", "store"
 const EVERYTHING: &[&str] = &["everything", "all", "rest"];
 
 /// What a question asks about supplies.
-enum Asked<'q> {
+enum SupplyQuestion<'q> {
     /// "What do we need to buy?", "what are we out of?"
     All,
     /// "Do we still need salt?", "are we out of salt?"
@@ -42,7 +42,7 @@ enum Asked<'q> {
 }
 
 /// What a clause tells of a thing.
-enum Told<'t> {
+enum SupplyReport<'t> {
     Needed(&'t NounPhrase),
     /// It was not to be had. That says nothing of a thing that nobody needed: "he had no gloves".
     Missing(&'t NounPhrase),
@@ -71,10 +71,10 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     for found in &events {
         update(&mut supplies, found);
     }
-    if let Asked::One(thing) | Asked::Left(thing) = asked {
+    if let SupplyQuestion::One(thing) | SupplyQuestion::Left(thing) = asked {
         let same = |supply: &&Supply| is_same(thing, &supply.thing, &supply.found.reading);
         let Some(supply) = supplies.iter().find(same) else { return Ok(None) };
-        let yes = supply.needed == matches!(asked, Asked::One(_));
+        let yes = supply.needed == matches!(asked, SupplyQuestion::One(_));
         let word = if yes { "Yes" } else { "No" };
         let text = format!("{word}: {}", quotation(&supply.found, question));
         let evidence = vec![supply.found.clone()];
@@ -104,7 +104,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
 }
 
 /// Returns what a question asks about supplies, if it does.
-fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<Asked<'q>> {
+fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<SupplyQuestion<'q>> {
     let asked = &question.asked;
     let texts: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
     let has_pair = |one: &str, next: &str| texts.windows(2).any(|two| two[0] == one && two[1] == next);
@@ -133,8 +133,8 @@ fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<Asked<'q>> {
             let has =
                 asked.clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "have" | "be" | "leave"));
             match needs || out {
-                true => Some(Asked::One(thing)),
-                false => (is_left && has).then_some(Asked::Left(thing)),
+                true => Some(SupplyQuestion::One(thing)),
+                false => (is_left && has).then_some(SupplyQuestion::Left(thing)),
             }
         }
         AnswerKind::Thing | AnswerKind::Action | AnswerKind::Description
@@ -144,7 +144,7 @@ fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<Asked<'q>> {
                 question.content.items.iter().all(|item| {
                     item.light || is_one_of(&item.lemma, NEED_WORDS) || is_one_of(&item.lemma, GETTING_VERBS)
                 });
-            only.then_some(Asked::All)
+            only.then_some(SupplyQuestion::All)
         }
         _ => None,
     }
@@ -154,16 +154,16 @@ fn asked_supplies<'q>(question: &'q Question<'_>) -> Option<Asked<'q>> {
 fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
     let reading = &found.reading;
     let needed_here = |supply: &Supply| supply.needed && supply.found.id() == found.id();
-    let all: Vec<Told<'_>> = reading.clauses().filter_map(|clause| told_in(clause, reading)).collect();
+    let all: Vec<SupplyReport<'_>> = reading.clauses().filter_map(|clause| told_in(clause, reading)).collect();
     // "They had no salt, I got everything else": it was needed, whether that was understood or not.
-    let rest_is_there = all.iter().any(|told| matches!(told, Told::AllThere));
+    let rest_is_there = all.iter().any(|told| matches!(told, SupplyReport::AllThere));
     for told in all {
         let told = match told {
-            Told::Missing(noun) if rest_is_there => Told::Needed(noun),
+            SupplyReport::Missing(noun) if rest_is_there => SupplyReport::Needed(noun),
             told => told,
         };
         match told {
-            Told::Needed(noun) => {
+            SupplyReport::Needed(noun) => {
                 for thing in noun.coordinated().filter(|thing| is_supply(thing)) {
                     let Some(thing) = reading.resolve(thing) else { continue };
                     supplies.retain(|supply| !is_same(&thing, &supply.thing, reading));
@@ -171,8 +171,8 @@ fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
                     supplies.push(Supply { thing, name, needed: true, found: found.clone() });
                 }
             }
-            Told::Missing(noun) | Told::There(noun) => {
-                let missing = matches!(told, Told::Missing(_));
+            SupplyReport::Missing(noun) | SupplyReport::There(noun) => {
+                let missing = matches!(told, SupplyReport::Missing(_));
                 for thing in noun.coordinated().filter_map(|thing| reading.resolve(thing)) {
                     for supply in &mut *supplies {
                         if is_same(&thing, &supply.thing, reading) && !needed_here(supply) {
@@ -181,7 +181,7 @@ fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
                     }
                 }
             }
-            Told::AllThere => {
+            SupplyReport::AllThere => {
                 for supply in supplies.iter_mut().filter(|supply| supply.needed) {
                     if !needed_here(supply) {
                         (supply.needed, supply.found) = (false, found.clone());
@@ -193,7 +193,7 @@ fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
 }
 
 /// Returns what a clause tells of supplies.
-fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>> {
+fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<SupplyReport<'t>> {
     let speech = reading.event.kind == Kind::Text;
     let asks = reading.sentences.iter().any(|sentence| {
         sentence.asks && sentence.range.start <= clause.range.start && clause.range.end <= sentence.range.end
@@ -206,7 +206,7 @@ fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>>
     if let Some(out) = out.filter(|_| speech && !asks)
         && clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "be" | "run") && !verb.negated)
     {
-        return Some(Told::Needed(&out.noun));
+        return Some(SupplyReport::Needed(&out.noun));
     }
     let verb = clause.verb.as_ref()?;
     let exhausted = |subject: &&NounPhrase| {
@@ -220,7 +220,7 @@ fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>>
             || (used_up || runs_out || is_consumed(subject) && is(&["finish", "finished", "empty"])) && !verb.negated
     };
     if let Some(subject) = clause.subject.as_ref().filter(exhausted).filter(|_| speech && !asks) {
-        return Some(Told::Needed(subject));
+        return Some(SupplyReport::Needed(subject));
     }
     let object = clause.objects.first()?;
     let denied = is_denied(object, verb);
@@ -228,26 +228,26 @@ fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>>
     // "There is no salt left", "we don't have any salt"
     if matches!(verb.lemma.as_str(), "be" | "have") && there && speech && !asks {
         return Some(match denied {
-            true if is_consumed(object) => Told::Needed(object),
-            true => Told::Missing(object),
-            false => Told::There(object),
+            true if is_consumed(object) => SupplyReport::Needed(object),
+            true => SupplyReport::Missing(object),
+            false => SupplyReport::There(object),
         });
     }
     // "She needs six chairs" is a wish of her own.
     let of_us = |words: &[&str]| clause.subject.as_ref().is_none_or(|subject| is_one_of(&subject.head, words));
     if verb.lemma == "need" && speech && !verb.past && of_us(&["we"]) && !asks {
-        let told = if verb.negated { Told::There(object) } else { Told::Needed(object) };
+        let told = if verb.negated { SupplyReport::There(object) } else { SupplyReport::Needed(object) };
         return Some(told);
     }
     if is_one_of(&verb.lemma, GETTING_VERBS) || is_one_of(&verb.lemma, BRINGING_VERBS) || denied && verb.lemma == "have"
     {
         let done = verb.past || verb.perfect || !speech && !verb.future && verb.modal.is_none();
         if denied && done {
-            return speech.then_some(Told::Missing(object));
+            return speech.then_some(SupplyReport::Missing(object));
         }
         if done && !asks {
             let all = is_one_of(&object.head, EVERYTHING);
-            return Some(if all { Told::AllThere } else { Told::There(object) });
+            return Some(if all { SupplyReport::AllThere } else { SupplyReport::There(object) });
         }
         // "Buy salt", "someone should get some salt"
         let indefinite =
@@ -262,7 +262,7 @@ fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<Told<'t>>
             || asks && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
         let gets = is_one_of(&verb.lemma, GETTING_VERBS) && (verb.lemma != "get" || indefinite);
         let us = told_to.is_some() || of_us(&["we", "i", "someone", "somebody", "you"]);
-        return (speech && wanted && gets && !denied && us).then_some(Told::Needed(object));
+        return (speech && wanted && gets && !denied && us).then_some(SupplyReport::Needed(object));
     }
     None
 }

@@ -3,8 +3,8 @@
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase};
-use crate::language::english::time::{Tense, say_length, say_moment};
-use crate::recall::answerers::quote::join_list;
+use crate::language::english::time::{Tense, say_length_of};
+use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
@@ -17,8 +17,6 @@ use crate::{Kind, ReadError};
 const MAX_EVENTS: usize = 200;
 /// Longest visit.
 const MAX_VISIT: std::time::Duration = std::time::Duration::from_secs(12 * 3_600);
-/// Minimum similarity of two phrases for one person.
-const MIN_PERSON_SIMILARITY: f32 = 0.8;
 
 /// Answers "how long was the plumber here?" for the last visit that was seen to end.
 pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate>, ReadError> {
@@ -37,9 +35,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     let until = events[end].span().start;
     let begin = events[earlier..end].iter().find(|found| until.since(found.span().start) <= MAX_VISIT);
     let Some(begin) = begin else { return Ok(None) };
-    let moment = |found: &RetrievedEvent| say_moment(found.span().start, &question.now);
-    let length = say_length(until.since(begin.span().start));
-    let text = format!("{length}, between {}", join_list(&[moment(begin), moment(&events[end])]));
+    let text = say_length_of(begin.span().start, Some(until), &question.now);
     let evidence = vec![begin.clone(), events[end].clone()];
     let value = CandidateValue::Text(text.clone());
     let reason = "from when they were first seen to when they left";
@@ -51,7 +47,10 @@ fn asked_visitor<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     let clause = &question.asked.clause;
     let verb = clause.verb.as_ref()?;
     let here = clause.complements.iter().any(|(word, _)| is_one_of(word, &["here", "there", "around"]));
-    let visits = verb.lemma == "be" && here && clause.objects.is_empty() || is_one_of(&verb.lemma, &["stay", "visit"]);
+    // "How long did she stay in Riga?" asks of a journey.
+    let with_us = clause.adjuncts.iter().all(|adjunct| adjunct.noun.is_pronoun());
+    let visits = verb.lemma == "be" && here || is_one_of(&verb.lemma, &["stay", "visit"]) && with_us;
+    let visits = visits && clause.objects.iter().all(NounPhrase::is_pronoun);
     let plain = question.ask() == AnswerKind::Length && question.tense == Tense::Past && question.asked.cue.is_none();
     clause.subject.as_ref().filter(|who| plain && visits && is_person(who) && !who.is_pronoun())
 }

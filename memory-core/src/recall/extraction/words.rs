@@ -7,9 +7,9 @@ use crate::Kind;
 use crate::index;
 use crate::language::english::address::is_address;
 use crate::language::english::closed::{SOURCE_PREPOSITIONS, is_one_of};
-use crate::language::english::correction::is_taken_back;
+use crate::language::english::correction::{is_replaced, is_taken_back};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::question::AnswerKind;
+use crate::language::english::question::{AnswerKind, Stage};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, say_moment};
 use crate::ports::AnswerForm;
@@ -133,8 +133,8 @@ impl ReadEvent {
     fn span_that_holds(&self, question: &Question<'_>) -> (Range<usize>, f32) {
         let extraction = &self.extraction;
         let first = (extraction.span.clone(), extraction.span_probability);
-        if asks_former_plan(question) {
-            return self.span_taken_back().map_or(first, |span| (span, extraction.span_probability));
+        if question.asks_former_plan() || question.stage == Some(Stage::First) {
+            return self.span_replaced().map_or(first, |span| (span, extraction.span_probability));
         }
         if question.asked.negated {
             return first;
@@ -158,14 +158,14 @@ impl ReadEvent {
         })
     }
 
-    /// Returns what an event takes back: the roast of "soup instead of the roast".
-    fn span_taken_back(&self) -> Option<Range<usize>> {
+    /// Returns what an event names something else for: the roast of "soup instead of the roast".
+    fn span_replaced(&self) -> Option<Range<usize>> {
         let reading = &self.found.reading;
-        let back = |range: &Range<usize>| is_taken_back(&reading.event.text, &reading.sentences, range.clone());
+        let replaced = |range: &Range<usize>| is_replaced(&reading.event.text, &reading.sentences, range);
         let nouns = reading.clauses().flat_map(Clause::nouns).filter(|noun| !noun.is_pronoun());
         let nouns = nouns.map(|noun| noun.range.clone());
         let mut ranges = nouns.chain(reading.times.iter().map(|time| time.range.clone()));
-        let range = ranges.find(back)?;
+        let range = ranges.find(replaced)?;
         Some(range.start + self.spoken_from..range.end + self.spoken_from)
     }
 
@@ -343,17 +343,6 @@ impl ReadEvent {
         }
         whole
     }
-}
-
-/// Returns whether a question asks for what was planned or usual before something else was: "what was lunch going to be?".
-fn asks_former_plan(question: &Question<'_>) -> bool {
-    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
-    let pair =
-        |one: &[&str], next: &[&str]| words.windows(2).any(|two| is_one_of(two[0], one) && is_one_of(two[1], next));
-    let planned = pair(&["going", "supposed", "meant", "planned", "scheduled"], &["to"]) || pair(&["due"], &["to"]);
-    let was = || words.iter().any(|word| is_one_of(word, &["was", "were", "did"]));
-    let first = || words.iter().any(|word| is_one_of(word, &["originally", "initially"])) || pair(&["at"], &["first"]);
-    was() && (planned || first() || pair(&["use", "used"], &["to"]))
 }
 
 /// Returns whether a word is a name and no noun of another meaning, as "grandad" is.

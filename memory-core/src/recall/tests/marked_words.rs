@@ -11,6 +11,7 @@ const ROWS: &[Row] = &[
     ("18T08:00:00", 0, Kind::Text, Some("Rolf"), "Our neighbour Odin turns six on Monday."),
     ("18T09:00:00", 0, Kind::Caption, None, "Rolf leans his sledge against the fence."),
     ("18T10:00:00", 0, Kind::Text, Some("Tove"), "Lunch is soup instead of the roast goose."),
+    ("18T10:30:00", 0, Kind::Text, Some("Tove"), "Rolf should bring the rope, not the stool."),
     ("18T11:00:00", 0, Kind::Caption, None, "Runa opens two of the crates in the barn."),
     ("18T12:00:00", 0, Kind::Caption, None, "Runa drops her shawl on the stairs."),
     ("18T13:00:00", 0, Kind::Caption, None, "Tove carries a drum out of the barn."),
@@ -48,6 +49,9 @@ fn the_former_plan_is_what_was_taken_back() {
     let memory = read("Lunch is soup", "soup", AnswerForm::Words);
     assert_eq!(memory.ask("What was lunch going to be?").answer.as_deref(), Some("The roast goose"));
     assert_eq!(memory.ask("What is lunch?").answer.as_deref(), Some("Soup"));
+    // What is only denied was never planned.
+    let memory = read("bring the rope", "the rope", AnswerForm::Words);
+    assert_eq!(memory.ask("What was Rolf supposed to bring?").answer.as_deref(), Some("The rope"));
 }
 
 #[test]

@@ -164,6 +164,12 @@ pub(crate) struct Clause {
 }
 
 impl Clause {
+    /// Returns whether "back" stands with the verb: "brings it back", "is it back?".
+    pub fn has_back(&self) -> bool {
+        self.verb.as_ref().is_some_and(|verb| verb.particle.as_deref() == Some("back"))
+            || self.complements.iter().any(|(word, _)| word == "back")
+    }
+
     /// Returns all noun phrases, with those inside of others: owners, and what something is of.
     pub fn nouns(&self) -> impl Iterator<Item = &NounPhrase> {
         let adjuncts = self.adjuncts.iter().map(|adjunct| &adjunct.noun);

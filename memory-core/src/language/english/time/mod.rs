@@ -40,7 +40,7 @@ use crate::TimeSpan;
 
 pub(crate) use calendar::{WORDS_OF_DAYS, part_of_day_seconds};
 pub(crate) use frequency::times_a_day;
-pub(crate) use say::{say_clock_range, say_day, say_exact_moment, say_length, say_moment, say_period};
+pub(crate) use say::{say_clock_range, say_day, say_exact_moment, say_length, say_length_of, say_moment, say_period};
 pub(crate) use session::may_name_session;
 pub(crate) use tense::tense_of;
 pub(crate) use told::{ToldTime, WholeTime, told_times_by_clause, whole_times_told};

@@ -152,6 +152,20 @@ fn part_of_day_name(start: &Zoned, long: Duration) -> Option<&'static str> {
     }
 }
 
+/// Returns a length of time with its begin and end: "2 hours, from yesterday at 09:00 to yesterday at 11:00", or since when
+/// it lasts if it has no end yet.
+pub(crate) fn say_length_of(start: Timestamp, end: Option<Timestamp>, now: &Zoned) -> String {
+    let length = say_length(end.unwrap_or_else(|| now.timestamp().into()).since(start));
+    let moment = |at: Timestamp| {
+        let said = say_moment(at, now);
+        said.strip_prefix("on ").or_else(|| said.strip_prefix("at ")).unwrap_or(&said).to_owned()
+    };
+    match end {
+        Some(end) => format!("{length}, from {} to {}", moment(start), moment(end)),
+        None => format!("{length} so far, since {}", moment(start)),
+    }
+}
+
 /// Returns a length of time in its two largest units: "30 minutes", "1 hour 20 minutes", "45 seconds".
 pub(crate) fn say_length(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();

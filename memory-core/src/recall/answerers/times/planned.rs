@@ -38,11 +38,7 @@ const MIN_DEED_SIMILARITY: f32 = 0.9;
 /// going to be?".
 pub(super) fn asks_first_plan(question: &Question<'_>) -> bool {
     let first = question.asked.occurrence == Some(Occurrence::First);
-    let words: Vec<&str> = question.asked.words.iter().map(|word| word.text.as_str()).collect();
-    let pair = |a: &[&str], b: &str| words.windows(2).any(|two| a.contains(&two[0]) && two[1] == b);
-    let planned = words.iter().any(|word| matches!(*word, "supposed" | "meant" | "planned" | "due" | "scheduled"));
-    let was_to_be = pair(&["was", "were"], "to") || pair(&["going"], "to") || planned;
-    question.tense == Tense::Past && was_to_be && (first || !question.has_time_bound())
+    question.asks_former_plan() && (first || !question.has_time_bound())
 }
 
 /// Answers with the planned time before the first rescheduling.

@@ -51,10 +51,8 @@ pub(super) fn verdict_by_deeds(
         existing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_EXISTENCE_SIMILARITY)
     };
     // "Has she got it back?" is not answered by who has got it.
-    let asks_back = clause.complements.iter().any(|(word, _)| word == "back")
-        || clause.verb.as_ref().is_some_and(|verb| verb.particle.as_deref() == Some("back"));
     let is_back = |found: &RetrievedEvent| {
-        !asks_back || words(&found.reading.event.text).any(|word| word == "back" || word.starts_with("return"))
+        !clause.has_back() || words(&found.reading.event.text).any(|word| word == "back" || word.starts_with("return"))
     };
     let tells = |found: &&RetrievedEvent| {
         is_back(found)
