@@ -41,7 +41,7 @@ pub const HOME_ASSISTANT: &str = "home assistant";
 
 /// Maximum number of questions and commands in progress.
 const MAX_REQUESTS: usize = 512;
-/// Maximum number of questions in progress whose answers go to one topic: half of those that the pool lets wait.
+/// Maximum number of questions in progress whose answers go to one topic: half the queue of the recall pool.
 const MAX_QUESTIONS_PER_TOPIC: usize = 32;
 
 pub struct Context {

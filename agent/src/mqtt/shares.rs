@@ -1,15 +1,15 @@
-//! Shares of the queue of questions: nobody who asks without end makes the memory busy for everybody.
+//! A limit of questions in progress per asker, so that one who asks without end does not make the memory busy for all.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Counts the questions in progress by where their answers go. It holds no more topics than there are questions in
-/// progress.
+/// Counts the questions in progress by the topic of their answers. The map has an entry only for topics with a question in
+/// progress, so it is as bounded as those are.
 #[derive(Debug)]
 pub struct Shares {
-    /// Questions of one asker that may be in progress.
+    /// Maximum number of questions in progress per topic.
     limit: usize,
     held: Mutex<HashMap<String, usize>>,
 }
@@ -19,7 +19,7 @@ impl Shares {
         Self { limit, held: Mutex::default() }
     }
 
-    /// Takes a place for a question whose answer goes to `topic`, unless as many are in progress as may be.
+    /// Reserves a place for a question whose answer goes to `topic`. `None` if the limit is reached.
     pub fn take(self: &Arc<Self>, topic: &str) -> Option<Share> {
         let mut held = self.held.lock();
         let count = held.get(topic).copied().unwrap_or(0);
@@ -31,7 +31,7 @@ impl Shares {
     }
 }
 
-/// A place that is free again when it is dropped.
+/// A reserved place. Dropping it frees the place.
 #[derive(Debug)]
 pub struct Share {
     shares: Arc<Shares>,

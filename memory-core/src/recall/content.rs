@@ -188,7 +188,7 @@ impl Content {
         }
     }
 
-    /// Reduces the weight of words that the question offers as answers, of which the event holds one.
+    /// Reduces the weight of the names that a question offers as answers. The event that answers holds only one of them.
     pub fn discount_alternatives(&mut self, words: &[&str]) {
         for item in self.items.iter_mut().filter(|item| words.contains(&item.lemma.as_str())) {
             item.weight *= CLASS_WEIGHT_FACTOR;

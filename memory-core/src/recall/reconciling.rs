@@ -163,7 +163,7 @@ fn stems_beyond(question: &Question<'_>, text: &str) -> BTreeSet<String> {
     let stems = |text: &str| -> BTreeSet<String> {
         words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
     };
-    // Whom it offers as alternatives answers it.
+    // The persons that a question offers can be its answer, although it names them.
     let mut asked = question.text.to_owned();
     for range in question.asked.alternatives.iter().filter(|_| question.ask() == AnswerKind::Person) {
         if asked.get(range.clone()).is_some() {

@@ -55,7 +55,7 @@ pub(in crate::recall) fn answer(
     Ok(None)
 }
 
-/// Returns no instead of yes where only some of those are told of of whom all are asked about.
+/// Turns a yes about all of several things into a no if the event tells only of some of them.
 fn unless_of_some(pool: &EventPool<'_>, said: Candidate) -> Candidate {
     let Some(found) = said.evidence.first().filter(|_| said.value == CandidateValue::Truth(true)) else { return said };
     if !tells_of_some(pool.question, &found.reading) {
