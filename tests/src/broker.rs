@@ -57,16 +57,9 @@ impl BrokerBuilder {
     /// # Errors
     /// If Mosquitto is not installed or does not come up.
     pub fn start(self) -> Result<Broker> {
-        // Another program may take the port between the look and the start; Mosquitto then ends at once.
-        for _ in 0..3 {
-            let mut broker = self.prepare(free_port()?)?;
-            match broker.up() {
-                Ok(()) => return Ok(broker),
-                Err(error) if format!("{error:#}").contains("in use") => {}
-                Err(error) => return Err(error),
-            }
-        }
-        bail!("three free ports were taken by others before Mosquitto could have them")
+        let mut broker = self.down()?;
+        broker.up()?;
+        Ok(broker)
     }
 
     /// Sets everything up but does not start it: a broker that is down.
@@ -74,10 +67,7 @@ impl BrokerBuilder {
     /// # Errors
     /// If its files cannot be made.
     pub fn down(self) -> Result<Broker> {
-        self.prepare(free_port()?)
-    }
-
-    fn prepare(&self, port: u16) -> Result<Broker> {
+        let port = free_port()?;
         let folder = tempfile::Builder::new().prefix("engram-broker-").tempdir().context("no temporary folder")?;
         let path = |name: &str| folder.path().join(name);
         let mut lines = vec![

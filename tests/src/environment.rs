@@ -1,8 +1,10 @@
 //! Where things are.
 
+use std::fs::File;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 
@@ -99,11 +101,34 @@ pub fn engram_command() -> Result<Command> {
     Ok(command)
 }
 
-/// A port of the loopback interface that was free a moment ago.
+/// Ports that tests may claim: below those that the system gives to outgoing connections and to whoever asks for any.
+const CLAIMABLE_PORTS: std::ops::Range<u16> = 20_000..32_000;
+
+/// Claims a free port of the loopback interface, for as long as this process runs.
+///
+/// Nobody listens on the port until a program under test does. Until then a lock on a file of its number keeps it from the
+/// other tests, which run at the same time in processes of their own.
 ///
 /// # Errors
 /// If there is none.
 pub fn free_port() -> Result<u16> {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port on the loopback interface")?;
-    Ok(listener.local_addr().context("a bound listener has an address")?.port())
+    static CLAIMED: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    let folder = std::env::temp_dir().join("engram-test-ports");
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let claimable = usize::from(CLAIMABLE_PORTS.end - CLAIMABLE_PORTS.start);
+    // Processes that start together begin at different ports.
+    let begin = std::process::id() as usize * 31 % claimable;
+    for port in CLAIMABLE_PORTS.cycle().skip(begin).take(claimable) {
+        let Ok(lock) = File::options().create(true).append(true).open(folder.join(port.to_string())) else { continue };
+        if lock.try_lock().is_ok() && TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            CLAIMED.lock().unwrap_or_else(PoisonError::into_inner).push(lock);
+            return Ok(port);
+        }
+    }
+    bail!(
+        "none of the ports from {} to {} can be claimed in {}: remove the folder if it belongs to another user",
+        CLAIMABLE_PORTS.start,
+        CLAIMABLE_PORTS.end,
+        folder.display()
+    )
 }
