@@ -178,7 +178,8 @@ pub(super) fn lacks_asked_deed(question: &Question<'_>, reading: &ParsedEvent) -
             || state_of_word(lemma).is_some_and(|(scale, good)| good || scale != StateScale::Working)
     };
     // "Why did she give it up?": giving is told of much.
-    let whole = |item: &ContentItem| question.ask() == AnswerKind::Reason && item.phrasal.is_some();
+    let whole =
+        |item: &ContentItem| matches!(question.ask(), AnswerKind::Reason | AnswerKind::Truth) && item.phrasal.is_some();
     let wanted = |item: &&ContentItem| {
         (item.documents == 0 && !item.light || whole(item)) && item.tag == Tag::Verb && !shown(&item.lemma)
     };

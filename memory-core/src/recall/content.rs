@@ -112,7 +112,10 @@ impl Content {
             // "In front of you" is wherever the robot looks.
             let behind = words.iter().skip_while(|other| other.range.start <= word.range.start);
             let of_you = word.has_text("front") && behind.map(|word| word.text.as_str()).take(2).eq(["of", "you"]);
-            if of_you {
+            // "The rest of the rice" is rice.
+            let of_rest = word.has_text("rest")
+                && words.iter().any(|of| of.has_text("of") && of.range.start == word.range.end + 1);
+            if of_you || of_rest {
                 continue;
             }
             // "What did he give up?": no more than a part of the verb.

@@ -7,7 +7,9 @@ use super::question::Question;
 use super::reading::{ParsedEvent, arguments};
 use super::stance::{MIN_THING_SIMILARITY, contains_time, is_nobody, refers_to_future};
 use crate::Kind;
+use crate::language::english::closed::is_one_of;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
+use crate::language::english::states::COMING_VERBS;
 use crate::language::english::syntax::{Clause, NounPhrase, VerbGroup};
 use crate::language::english::time::{Tense, ToldTime};
 
@@ -57,10 +59,13 @@ pub(super) fn only_plans(question: &Question<'_>, reading: &ParsedEvent) -> bool
     let is_deed =
         |clause: &Clause| clause.verb.as_ref().is_some_and(|told| verb_similarity(verb, told) >= MIN_THING_SIMILARITY);
     // "Did she do the dishes?", "did she mend the fence?": any deed with them, where none is told in like words.
-    let objects = &question.asked.clause.objects;
+    // "Has the plumber come?": any deed of his.
+    let asked = &question.asked.clause;
+    let comes = is_one_of(&verb.lemma, COMING_VERBS);
+    let done_to = if comes { asked.subject.as_slice() } else { asked.objects.as_slice() };
     let with_object = |clause: &Clause| {
         let is = |told: &NounPhrase| {
-            objects.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY)
+            done_to.iter().any(|asked| phrase_similarity(asked, told, reading) >= MIN_THING_SIMILARITY)
         };
         clause.verb.is_some() && clause.nouns().any(is)
     };
@@ -104,7 +109,9 @@ pub(super) fn tells_of_some(question: &Question<'_>, reading: &ParsedEvent) -> b
 /// back".
 fn is_undone(clause: &Clause) -> bool {
     let supposed = clause.link.as_deref().is_some_and(|link| matches!(link, "if" | "unless"));
-    clause.verb.as_ref().is_some_and(|verb| supposed || verb.future || verb.infinitive && !verb.past)
+    // "He was meant to come", "he was supposed to".
+    let expected = |verb: &VerbGroup| verb.passive && matches!(verb.lemma.as_str(), "mean" | "suppose" | "schedule");
+    clause.verb.as_ref().is_some_and(|verb| supposed || verb.future || verb.infinitive && !verb.past || expected(verb))
 }
 
 /// Returns whether a verb means giving something up: "he has given up skating", "she quit skating".

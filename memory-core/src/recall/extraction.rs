@@ -118,7 +118,7 @@ pub(super) fn read_events(
     let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
     events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
-    events.retain(|found| !is_mere_plan(pool.question, found));
+    events.retain(|found| !is_mere_plan(pool.question, found) && !is_over(pool.question, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());
@@ -216,6 +216,17 @@ fn is_mere_plan(question: &Question<'_>, found: &RetrievedEvent) -> bool {
         && !question.has_time_bound()
         && asks_of_deed_done(question)
         && only_plans(question, &found.reading)
+}
+
+/// Returns whether an event tells only of times that are over, where a question asks when something will be.
+fn is_over(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let now = Timestamp::from(question.now.timestamp());
+    let times = &found.reading.times;
+    question.ask() == AnswerKind::Time
+        && question.tense == Tense::Future
+        && !question.asked.habitual
+        && !times.is_empty()
+        && times.iter().all(|time| time.has_date && time.span.end < now)
 }
 
 /// Returns what the reader finds in the passages. `None` if it fails.
@@ -377,7 +388,12 @@ impl ReadEvents {
             !again
         });
         let proposed = self.list(question, known).into_iter().chain(best).take(MAX_PROPOSED);
-        let direct = |candidate: &&Candidate| is_direct_answer(candidate) && !quotes_event(candidate);
+        // A verdict is shown with the event that tells it best.
+        let direct = |candidate: &&Candidate| {
+            is_direct_answer(candidate)
+                && !quotes_event(candidate)
+                && !matches!(candidate.value, CandidateValue::Truth(_))
+        };
         proposed
             .filter(|own| {
                 // A list says more than one thing of it.

@@ -62,7 +62,7 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         .owner
         .iter()
         .filter(|owner| !owner.is_pronoun())
-        .flat_map(|owner| owner.coordinated().map(NounPhrase::lemmas))
+        .flat_map(|owner| owner.coordinated().map(lemmas_without_title))
         .collect();
     let of = asked.of.iter().flat_map(|of| of.lemmas());
     for word in asked.modifiers.iter().map(String::as_str).chain(of) {
@@ -102,6 +102,18 @@ fn single_phrase_similarity(asked: &NounPhrase, told: &NounPhrase, reading: &Par
         value *= if numbered { 0.7 } else { 0.97 };
     }
     value
+}
+
+/// Returns the words of a person's name without a role or a title before it: "Perpetua" of "Granny Perpetua".
+fn lemmas_without_title(owner: &NounPhrase) -> Vec<&str> {
+    let is_title = |word: &&str| lexicon::is_a_as(word, "person", lexicon::PartOfSpeech::Noun).is_some();
+    let mut lemmas = owner.lemmas();
+    if owner.kind == NounKind::Name && lexicon::category(&owner.head, lexicon::PartOfSpeech::Noun).is_none() {
+        let last = lemmas.len();
+        let titles = lemmas.iter().take_while(|word| is_title(word)).count();
+        lemmas.drain(..titles.min(last.saturating_sub(1)));
+    }
+    lemmas
 }
 
 /// Returns what stands right behind a thing and says what it is for: "the key to the cellar".

@@ -11,6 +11,7 @@ mod answerers;
 mod calibration;
 mod candidate;
 mod clause_selection;
+mod compound;
 mod conclusion;
 mod content;
 mod corrections;
@@ -101,8 +102,16 @@ pub fn deliberate(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
 }
 
 fn deliberate_from(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
-    let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     validate(query)?;
+    match compound::answer(query, reader, proposals)? {
+        Some(both) => Ok(both),
+        None => deliberate_one(query, reader, proposals),
+    }
+}
+
+/// Answers a question that asks one thing.
+fn deliberate_one(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Deliberation, QueryError> {
+    let stopwatch = Stopwatch::start(reader.clock(), query.budget);
     let now = query.now.unwrap_or_else(|| reader.clock().now());
     let hard = within_what_was_known(query, hard_bounds(query)?, reader.search());
     let zoned = now.to_jiff().to_zoned(reader.zone().clone());

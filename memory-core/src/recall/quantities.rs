@@ -67,6 +67,18 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
                 break;
             }
         }
+        // "Thirty-eight point four".
+        if tokens.get(at + 1).is_some_and(|token| token.text == "point") {
+            let mut place = 1.0;
+            let digit = |at: usize| spoken(at).filter(|digit| *digit < 10.0 && digit.fract() == 0.0);
+            let mut next = at + 2;
+            while let Some(digit) = digit(next) {
+                place /= 10.0;
+                value += digit * place;
+                at = next;
+                next += 1;
+            }
+        }
         let mut last = at;
         // "Two and a half".
         let half = ["and", "a", "half"].iter().zip(at + 1..);

@@ -15,6 +15,8 @@ use crate::language::english::question::AnswerKind;
 
 /// Minimum `fits` signal of a candidate that has the requested kind of answer.
 pub(super) const MIN_ANSWER_FIT: f32 = 0.5;
+/// Minimum lead in probability of the event of a reader's verdict that is shown instead of another event.
+const MIN_VERDICT_MARGIN: f32 = 0.4;
 /// Difference below which two numbers are equal.
 const NUMBER_TOLERANCE: f64 = 1e-6;
 
@@ -137,7 +139,18 @@ pub(super) fn shown_instead(question: &Question<'_>, best: &Candidate, agreeing:
         let bare = matches!(best.value, CandidateValue::Number(..)) && !best.computed && !has_unit(best);
         bare && other.layer == Layer::Read && is_sure(other) && has_unit(other)
     };
+    // Of two events with one verdict, the one that is by far the likeliest to tell of it.
+    let shows_verdict = |other: &Candidate| {
+        let truth = |candidate: &Candidate| matches!(candidate.value, CandidateValue::Truth(_));
+        truth(best)
+            && !best.computed
+            && is_read_verdict(other)
+            && !is_read_verdict(best)
+            && other.signals.margin >= MIN_VERDICT_MARGIN
+            && first_event(other) != first_event(best)
+    };
     place(&|other| is_more_detailed(question, other, best))
+        .or_else(|| place(&shows_verdict))
         .or_else(|| place(&in_words))
         .or_else(|| place(&|other| is_extract(other, best) && is_sure(other)))
         .or_else(|| place(&|other| is_extract(best, other) && !is_sure(best)))

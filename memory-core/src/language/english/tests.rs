@@ -430,3 +430,15 @@ fn things_in_a_list_are_no_verbs_of_a_subject_in_the_plural() {
     assert_eq!(objects("Please buy flour and eggs."), ["flour", "egg"]);
     assert_eq!(objects("She takes the cup and washes it."), ["cup", "it"]);
 }
+
+#[test]
+fn has_is_told_from_is_and_from_a_duty() {
+    for (text, lemma) in
+        [("Has the plumber come?", "come"), ("She's got our drill.", "get"), ("The mill's sent the flour.", "send")]
+    {
+        let verb = clauses(text)[0].verb.clone().unwrap();
+        assert!(verb.lemma == lemma && verb.perfect && !verb.passive && verb.modal.is_none(), "{text} {verb:?}");
+    }
+    let duty = clauses("Has she to come?")[0].verb.clone().unwrap();
+    assert!(!duty.perfect && duty.modal.is_some(), "{duty:?}");
+}

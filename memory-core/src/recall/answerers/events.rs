@@ -6,7 +6,7 @@ use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::Clause;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::keep_if_any;
-use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts, names_role_holder};
+use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts, is_one_of_colours, names_role_holder};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
@@ -37,6 +37,9 @@ const POSSIBLE_ANSWER_FIT: f32 = 0.1;
 const MIN_EXPLANATION_COVERAGE: f32 = 0.8;
 /// Minimum similarity of an event to the thing in question.
 pub(super) const MIN_THING_SIMILARITY: f32 = 0.7;
+
+/// Minimum similarity of an event to a thing whose colour is told beside that of others.
+const MIN_COLOURED_SIMILARITY: f32 = 0.85;
 
 /// Answers from single events.
 pub(in crate::recall) fn answer(
@@ -131,8 +134,11 @@ pub(in crate::recall) fn answer(
         },
         evidence,
         confidence: 0.0,
-        // "My sister Petra": whose sister she is follows from who speaks.
-        computed: utterance || fits >= 1.0 && names_role_holder(question, &first.reading),
+        // "My sister Petra": whose sister she is follows from who speaks. Of several colours, that of the thing stands with it.
+        computed: utterance
+            || fits >= 1.0
+                && (names_role_holder(question, &first.reading)
+                    || thing >= MIN_COLOURED_SIMILARITY && is_one_of_colours(question, &first.reading)),
         reason: if utterance {
             "what they said".into()
         } else if fits >= 1.0 {

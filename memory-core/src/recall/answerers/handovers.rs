@@ -1,5 +1,5 @@
-//! Answers who has a thing that was lent or handed over, and whether it came back: "who borrowed the drill?", "has Ivo
-//! returned it?", "how long did he have it?".
+//! Answers who has a thing that was lent or handed over, and whether and when it comes back: "who borrowed the drill?",
+//! "has Ivo returned it?", "when do we get it back?", "how long did he have it?".
 
 use super::parts::MIN_PERSON_SIMILARITY;
 use super::places::capitalised;
@@ -7,18 +7,22 @@ use super::quote::quotation;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::language::english::time::{Tense, say_length_of};
+use crate::language::english::time::{Tense, ToldTime, say_length_of, say_period};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
-use crate::{Kind, ReadError};
+use crate::recall::stance::contains_time;
+use crate::{Kind, ReadError, TimeSpan};
 
 /// Maximum number of events of the thing that are read, the latest ones.
 const MAX_EVENTS: usize = 200;
 /// Minimum similarity of two phrases for one thing.
 const MIN_THING_SIMILARITY: f32 = 0.8;
+
+/// Time within which a thing that was asked for is handed over.
+const HANDING_TIME: std::time::Duration = std::time::Duration::from_secs(3_600);
 
 /// Verbs of giving something for a time.
 const LENDING_VERBS: &[&str] = &["lend", "loan"];
@@ -33,6 +37,10 @@ const LAYING_VERBS: &[&str] = &["put", "set", "place", "lay", "leave", "hang", "
 enum Handover {
     /// Somebody has it from somebody else; lent, if that was said.
     To { receiver: NounPhrase, lent: bool },
+    /// Somebody would like to have it for a time.
+    Requested { by: NounPhrase },
+    /// Somebody goes on having it, or is allowed to have it.
+    Kept,
     /// It is back.
     Back,
     /// Somebody lays it down.
@@ -57,6 +65,10 @@ enum LoanQuestion {
     Lender,
     /// "Is the drill back?", "did Ivo return the drill?"
     Returned,
+    /// "When do we get the drill back?"
+    Due,
+    /// "Where is the drill?"
+    Whereabouts,
     /// "How long did Ivo have the drill?"
     Length,
 }
@@ -105,6 +117,31 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
             let text = format!("{word}: {}", quotation(back.as_ref().unwrap_or(&loan.lent), question));
             (text, CandidateValue::Truth(yes), "what was told of it since it was lent")
         }
+        (LoanQuestion::Due, Some(_)) => return Ok(None),
+        (LoanQuestion::Due, None) => {
+            let Some((found, due)) = told_due(&loan, thing, &events) else { return Ok(None) };
+            let text = capitalised(&say_period(due, &question.now));
+            let reason = "the time until which it is lent".to_owned();
+            let evidence = vec![found, loan.lent];
+            return Ok(Some(Candidate::computed(
+                Layer::Episodes,
+                text,
+                CandidateValue::Times(vec![due]),
+                evidence,
+                1.0,
+                reason,
+            )));
+        }
+        // Where it was seen since may be where it is.
+        (LoanQuestion::Whereabouts, back)
+            if back.is_some() || events.iter().any(|found| at(found) > at(&loan.lent).saturating_add(HANDING_TIME)) =>
+        {
+            return Ok(None);
+        }
+        (LoanQuestion::Whereabouts, _) => {
+            let text = format!("With {}", name(&loan.receiver));
+            (text.clone(), CandidateValue::Text(text), "it was lent and is not back")
+        }
         (LoanQuestion::Length, back) => {
             let text = say_length_of(at(&loan.lent), back.as_ref().map(at), &question.now);
             (text.clone(), CandidateValue::Text(text), "from when it was lent to when it was back")
@@ -130,7 +167,12 @@ fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(LoanQuestion, &'q N
     let us = |noun: &NounPhrase| is_one_of(&noun.head, &["we", "i", "us", "me"]);
     let back = is_back(clause);
     let asks = match question.ask() {
-        AnswerKind::Person if verb.lemma == "have" && question.tense == Tense::Present && !verb.negated => {
+        // "Who has the drill?", "who's got it?"
+        AnswerKind::Person
+            if !verb.negated
+                && (verb.lemma == "have" && question.tense == Tense::Present
+                    || verb.lemma == "get" && verb.perfect && verb.particle.is_none()) =>
+        {
             LoanQuestion::Holder
         }
         AnswerKind::Person if verb.lemma == "borrow" && asked.subject_is_asked => LoanQuestion::Borrower,
@@ -138,6 +180,11 @@ fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(LoanQuestion, &'q N
         AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) && asked.subject_is_asked => LoanQuestion::Lender,
         AnswerKind::Person if is_one_of(&verb.lemma, LENDING_VERBS) => LoanQuestion::Borrower,
         AnswerKind::Truth if verb.modal.is_none() && (verb.lemma == "return" || back) => LoanQuestion::Returned,
+        AnswerKind::Time if verb.lemma == "return" || back => LoanQuestion::Due,
+        AnswerKind::Time if is_to_be_returned(question) => LoanQuestion::Due,
+        AnswerKind::Place if question.tense == Tense::Present && is_one_of(&verb.lemma, &["be", "go"]) => {
+            LoanQuestion::Whereabouts
+        }
         AnswerKind::Length
             if is_one_of(&verb.lemma, &["have", "borrow", "keep"])
                 && clause.subject.as_ref().is_some_and(|subject| is_person(subject) && !us(subject)) =>
@@ -149,13 +196,61 @@ fn asked_handover<'q>(question: &'q Question<'_>) -> Option<(LoanQuestion, &'q N
     Some((asks, thing))
 }
 
+/// Returns whether a question asks for when something is to be returned: "by when was it supposed to be returned?".
+fn is_to_be_returned(question: &Question<'_>) -> bool {
+    let lemmas = |lemma: &str| question.asked.words.iter().any(|word| word.lemma == lemma);
+    let back = lemmas("return") || question.asked.clause.has_back();
+    back && ["suppose", "mean", "promise", "agree"].iter().any(|expected| lemmas(expected))
+}
+
+/// Returns the time that was told last of when a thing that is lent comes back, with the event that tells it.
+fn told_due(loan: &Loan, thing: &NounPhrase, events: &[RetrievedEvent]) -> Option<(RetrievedEvent, TimeSpan)> {
+    let since = events.iter().filter(|found| found.span().start >= loan.lent.span().start);
+    let due = |found: &RetrievedEvent| {
+        let reading = &found.reading;
+        let tells = |clause: &Clause| {
+            let keeps =
+                matches!(handover_in(clause, thing, reading), Some(Handover::Kept | Handover::Requested { .. }));
+            keeps || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "return") || is_back(clause)
+        };
+        let told = |time: &&ToldTime| {
+            time.span.end > found.span().start
+                && reading.clauses().any(|clause| contains_time(clause, time) && tells(clause))
+        };
+        reading.times.iter().find(told).map(|time| (found.clone(), time.span))
+    };
+    since.filter_map(due).last()
+}
+
 /// Returns the loans of a thing in the order of their times.
 fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
     let mut loans: Vec<Loan> = Vec::new();
-    for found in events.iter().filter(|found| !found.reading.only_asks()) {
+    let mut requested: Option<(NounPhrase, &RetrievedEvent)> = None;
+    for found in events {
         let reading = &found.reading;
+        // Whoever carries it off soon after it was asked for has it.
+        if let Some((receiver, request)) = requested.take_if(|(_, request)| {
+            reading.event.kind == Kind::Caption
+                && found.span().start <= request.span().start.saturating_add(HANDING_TIME)
+        }) {
+            loans.push(Loan { receiver, giver: None, lent: request.clone(), back: None });
+        }
         for clause in reading.clauses() {
             let Some(told) = handover_in(clause, thing, reading) else { continue };
+            match told {
+                Handover::Requested { by } => {
+                    requested = Some((by, found));
+                    continue;
+                }
+                Handover::Kept => {
+                    if let Some((receiver, request)) = requested.take() {
+                        loans.push(Loan { receiver, giver: None, lent: request.clone(), back: None });
+                    }
+                    continue;
+                }
+                _ if reading.only_asks() => continue,
+                _ => {}
+            }
             let is =
                 |one: &NounPhrase, other: &NounPhrase| phrase_similarity(one, other, reading) >= MIN_PERSON_SIMILARITY;
             let open = loans.last_mut().filter(|loan| loan.back.is_none());
@@ -164,6 +259,7 @@ fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
                 Handover::To { receiver, .. } => !is(&loan.receiver, receiver),
                 Handover::Laid { by } => is(&loan.receiver, by),
                 Handover::Back => true,
+                Handover::Requested { .. } | Handover::Kept => false,
             });
             let begins = ends || open.is_none();
             if let Some(loan) = open.filter(|_| ends) {
@@ -190,12 +286,7 @@ fn giver_in(clause: &Clause, reading: &ParsedEvent) -> Option<NounPhrase> {
 
 /// Returns what a clause tells of who has the thing.
 fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Option<Handover> {
-    let verb = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.infinitive)?;
     let seen = reading.event.kind != Kind::Text;
-    // "I'll lend it to her": not yet.
-    if verb.future {
-        return None;
-    }
     let is_thing = |noun: &NounPhrase| {
         reading.resolve(noun).is_some_and(|told| {
             let alone = NounPhrase { also: Vec::new(), ..told };
@@ -205,6 +296,36 @@ fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Op
     };
     let subject = || clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
     let object = clause.objects.iter().flat_map(NounPhrase::coordinated).any(is_thing);
+    let verb = clause.verb.as_ref()?;
+    let lets = |modal: &str| is_one_of(modal, &["can", "could", "may"]);
+    let hangs_on = verb.lemma == "hang" && verb.particle.as_deref() == Some("on");
+    if hangs_on && clause.adjuncts.iter().any(|it| it.preposition == "to" && is_thing(&it.noun)) {
+        return Some(Handover::Kept);
+    }
+    // "Rolf, could I borrow it?": the modal stands in a clause of its own.
+    if verb.lemma == "borrow" && verb.infinitive && object && !seen {
+        return subject().map(|by| Handover::Requested { by });
+    }
+    if verb.modal.as_deref().is_some_and(lets) && !verb.negated && !seen {
+        return match verb.lemma.as_str() {
+            "borrow" if object => subject().map(|by| Handover::Requested { by }),
+            "keep" | "have" if object => Some(Handover::Kept),
+            _ => None,
+        };
+    }
+    if verb.lemma == "ask" && clause.adjuncts.iter().any(|it| it.preposition == "for" && is_thing(&it.noun)) {
+        return subject().map(|by| Handover::Requested { by });
+    }
+    // "Here's your drill!"
+    let yours = |noun: &NounPhrase| noun.owner.as_ref().is_some_and(|owner| is_one_of(&owner.head, &["you", "your"]));
+    let here = clause.complements.iter().any(|(word, _)| word == "here");
+    if here && !seen && clause.subject.iter().chain(&clause.objects).any(|noun| yours(noun) && is_thing(noun)) {
+        return Some(Handover::Back);
+    }
+    // "I'll lend it to her": not yet.
+    if verb.negated || verb.modal.is_some() || verb.infinitive || verb.future {
+        return None;
+    }
     let back = is_back(clause);
     if (verb.lemma == "return" || back) && (object || clause.subject.as_ref().is_some_and(is_thing)) {
         return Some(Handover::Back);
@@ -224,7 +345,9 @@ fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Op
             return Some(Handover::To { receiver, lent });
         }
     }
-    let lays = seen && is_one_of(&verb.lemma, LAYING_VERBS);
+    // "I've put it in your shed": whoever says so has it no more.
+    let with_you = clause.adjuncts.iter().any(|adjunct| yours(&adjunct.noun));
+    let lays = (seen || with_you) && is_one_of(&verb.lemma, LAYING_VERBS);
     subject().filter(|_| lays).map(|by| Handover::Laid { by })
 }
 

@@ -20,6 +20,7 @@ pub(super) mod harmful_food;
 pub(super) mod interruptions;
 pub(super) mod inventory;
 pub(super) mod kinship;
+mod mishaps;
 pub(super) mod numbers;
 mod ongoing;
 pub(super) mod order;
@@ -40,6 +41,7 @@ pub(super) mod rescues;
 pub(super) mod roles;
 pub(super) mod same_place;
 mod session_steps;
+mod shortfalls;
 pub(super) mod signal_faults;
 pub(super) mod state_durations;
 pub(super) mod state_starts;
@@ -172,7 +174,7 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 19] = [
+    let answerers: [MultiEventAnswerer; 21] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -183,6 +185,8 @@ fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> R
         |pool, _| handovers::answer(pool),
         |pool, _| birthdays::answer(pool),
         |pool, _| stock::answer(pool),
+        shortfalls::answer,
+        |pool, _| mishaps::answer(pool),
         |pool, _| ongoing::answer(pool),
         |pool, _| visit_lengths::answer(pool),
         |pool, _| persons_met::answer(pool),

@@ -1,5 +1,7 @@
 //! Extracts the parts of an event that can answer a question: persons, owners, things, colours.
 
+use std::ops::Range;
+
 use crate::Kind;
 use crate::language::english::address::is_address;
 use crate::language::english::closed::{ADDRESS_OPENERS, SPEECH_VERBS, is_one_of};
@@ -15,13 +17,15 @@ use crate::recall::answerers::roles::{
 };
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::{verb_similarity, word_similarity};
-use crate::recall::likeness::{is_colour, phrase_similarity};
+use crate::recall::likeness::{best_phrase_similarity, is_colour, phrase_similarity};
 use crate::recall::pool::RetrievedEvent;
 use crate::recall::question::{Question, asks_profession};
 use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, name_phrase};
 
 /// Minimum similarity of a name to the person in question.
 pub(in crate::recall) const MIN_PERSON_SIMILARITY: f32 = 0.7;
+/// Minimum similarity of two verbs for one deed.
+const MIN_DEED_SIMILARITY: f32 = 0.9;
 /// Maximum number of items of a list.
 pub(in crate::recall) const MAX_LIST_ITEMS: usize = 8;
 
@@ -32,9 +36,28 @@ pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &Retrieved
         AnswerKind::Owner => owners(question, &found.reading),
         AnswerKind::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
         AnswerKind::Thing => things_of_class(question, &found.reading),
+        AnswerKind::Description if question.asked.clause.asking.is_none() => offered_part(question, &found.reading),
         AnswerKind::Description => roles_between(question, &found.reading),
         _ => Vec::new(),
     }
+}
+
+/// Returns the one of the alternatives of a question without a verb that an event names: "cat or dog?".
+fn offered_part(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
+    let clause = &question.asked.clause;
+    let offered = question.asked.alternatives.iter().filter(|_| clause.verb.is_none() || clause.subject.is_none());
+    let told = reading.event.text.to_lowercase();
+    let names = |range: &&Range<usize>| {
+        let part = question.part(range).to_lowercase();
+        let kind =
+            || reading.lemmas.iter().any(|(lemma, _)| lexicon::is_a_as(lemma, &part, PartOfSpeech::Noun).is_some());
+        let whole = told.match_indices(&part).any(|(at, _)| {
+            !told[..at].ends_with(char::is_alphanumeric) && !told[at + part.len()..].starts_with(char::is_alphanumeric)
+        });
+        whole || !part.contains(' ') && kind()
+    };
+    let named: Vec<String> = offered.filter(names).map(|range| question.part(range).to_owned()).collect();
+    if named.len() == 1 { named } else { Vec::new() }
 }
 
 /// Returns the persons who act in the event, except those that the question names.
@@ -114,7 +137,17 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     // Any person in the picture was in front of the robot.
     let of_robot = question.asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
     let seen = of_robot && matches!(reading.event.kind, Kind::Caption | Kind::Object | Kind::Action);
-    for clause in telling.into_iter().chain(reading.clauses()) {
+    // "Ben is working then, so I'll take her": the clause with the deed, where none that covers more of the question has it.
+    let asked_verb = question.asked.clause.verb.as_ref().filter(|verb| subject_asked && !verb.auxiliary_only);
+    let is_deed = |clause: &&Clause| {
+        let told = clause.verb.as_ref().filter(|told| !told.negated);
+        asked_verb.zip(told).is_some_and(|(asked, told)| verb_similarity(asked, told) >= MIN_DEED_SIMILARITY)
+    };
+    let by_pronoun = |clause: &&Clause| clause.objects.iter().any(NounPhrase::is_pronoun);
+    let elsewhere = !telling.iter().any(is_deed);
+    let deeds: Vec<&Clause> =
+        reading.clauses().filter(|clause| elsewhere && is_deed(clause) && by_pronoun(clause)).collect();
+    for clause in deeds.into_iter().chain(telling).chain(reading.clauses()) {
         let acting = clause.subject.iter().flat_map(NounPhrase::coordinated);
         let others = clause
             .objects
@@ -410,6 +443,16 @@ pub(in crate::recall) fn steps_below_class(noun: &NounPhrase, class: &str) -> Op
     let two = noun.modifiers.last().map(|last| format!("{last} {}", noun.head));
     let is_a = |word: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun);
     two.and_then(|two| is_a(&two)).or_else(|| is_a(&noun.head))
+}
+
+/// Returns whether a question asks for a colour, and an event names several. Whose a thing of a person is must be told.
+pub(super) fn is_one_of_colours(question: &Question<'_>, reading: &ParsedEvent) -> bool {
+    let asked = question.asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"));
+    let owner = question.named.first().and_then(|thing| thing.owner.as_deref());
+    let told = owner.is_none_or(|owner| {
+        owner.kind != NounKind::Name || best_phrase_similarity(owner, reading) >= MIN_PERSON_SIMILARITY
+    });
+    asked && told && reading.lemmas.iter().filter(|(lemma, _)| is_colour(lemma)).count() > 1
 }
 
 fn colours(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {

@@ -129,6 +129,7 @@ pub(in crate::recall) fn answer(
         true => as_position(&chosen.place.text),
         false => chosen.place.text.clone(),
     };
+    let place = chosen.found.reading.in_third_person(&place);
     Ok(Some(Candidate {
         layer: Layer::Episodes,
         text: capitalised(&place),

@@ -3,7 +3,7 @@
 use crate::episodic::gist::{Line, SUMMARY_WORDS, joined, summary};
 use crate::index::stem;
 use crate::language::english::closed::{PLACE_PREPOSITIONS, WORK_NOUNS, is_one_of};
-use crate::language::english::lexicon;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::space::asks_robot_perception;
 use crate::language::english::syntax::NounPhrase;
@@ -145,8 +145,10 @@ fn is_day(noun: &NounPhrase) -> bool {
 
 /// Returns whether a phrase means a time, or a recording.
 fn names_time_or_recording(noun: &NounPhrase) -> bool {
-    noun.of.is_none()
-        && ["time_period", "recording", "movie", "all"].iter().any(|class| lexicon::is_a(&noun.head, class).is_some())
+    let is = |class: &&str| lexicon::is_a(&noun.head, class).is_some();
+    // A bit is a while, and a thing as well.
+    let is_time = || lexicon::category(&noun.head, PartOfSpeech::Noun) == Some(Category::Time);
+    noun.of.is_none() && (is(&"time_period") && is_time() || ["recording", "movie", "all"].iter().any(is))
 }
 
 /// Returns the day of a question until now.

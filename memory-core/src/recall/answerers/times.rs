@@ -42,7 +42,7 @@ pub(in crate::recall) fn answer(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let asking = question.asked.clause.asking.as_ref().and_then(|asking| asking.preposition.as_deref());
-    if (question.tense != Tense::Past || matches!(asking, Some("until" | "till")))
+    if (question.tense != Tense::Past || matches!(asking, Some("until" | "till" | "by")))
         && !question.asked.habitual
         && question.query.options.iter().all(|option| !option.contains(" to "))
         && let Some(found) = told_future_time(pool, pooled)?

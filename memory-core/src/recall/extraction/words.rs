@@ -47,6 +47,9 @@ impl ReadEvent {
     pub(super) fn answer(&self, question: &Question<'_>) -> (String, CandidateValue, f32) {
         let event = &self.found.reading.event;
         let quoted = || quotation(&self.found, question);
+        if self.asks_the_same(question) {
+            return (quoted(), CandidateValue::Text(quoted()), 0.0);
+        }
         let words = |text: String, certainty: f32| (text.clone(), CandidateValue::Text(text), certainty);
         let probability = |form: AnswerForm| self.extraction.form_probability(form);
         if question.ask() == AnswerKind::Truth {
@@ -86,6 +89,18 @@ impl ReadEvent {
                 }
             }
         }
+    }
+
+    /// Returns whether the event itself asks who did something with the thing in question.
+    fn asks_the_same(&self, question: &Question<'_>) -> bool {
+        let reading = &self.found.reading;
+        let asks_who = |clause: &&Clause| clause.asking.as_ref().is_some_and(|asking| asking.word == "who");
+        let names = |noun: &NounPhrase| {
+            question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= MIN_PERSON_SIMILARITY)
+        };
+        let sentences = reading.sentences.iter().filter(|sentence| sentence.asks);
+        question.ask() == AnswerKind::Person
+            && sentences.flat_map(|sentence| &sentence.clauses).filter(asks_who).any(|clause| clause.nouns().any(names))
     }
 
     /// Returns whether a picture shows none of the things that a question for yes or no names: who drops a scarf says
@@ -178,6 +193,7 @@ impl ReadEvent {
             || self.names_place_left(question, marked)
             || self.tells_of_other_persons(question, marked)
             || is_owned_by_another(&question.named, &self.found.reading)
+            || names_none_offered(question, marked)
             || repeats_question(question, marked)
     }
 
@@ -210,13 +226,24 @@ impl ReadEvent {
             person.coordinated().any(|one| one.lemmas().into_iter().any(word))
                 || best_phrase_similarity(person, reading) >= MIN_PERSON_SIMILARITY
         };
-        if asked.is_empty() || asked.iter().any(|person| told(person)) || !question.role_names.is_empty() {
+        // Who speaks may tell of themselves without a name, or of others.
+        let speaker = reading.entity_phrase();
+        let speaks = |person: &NounPhrase| {
+            let is = |noun: &NounPhrase| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY;
+            let own = &reading.lemmas[..reading.own_words.min(reading.lemmas.len())];
+            let named = own.iter().any(|(lemma, _)| person.lemmas().contains(&lemma.as_str()));
+            speaker.as_ref().is_some_and(is) && !named && question.ask() == AnswerKind::Time
+        };
+        let told_of = asked.iter().any(|person| told(person) && !speaks(person));
+        if asked.is_empty() || told_of || !question.role_names.is_empty() {
             return false;
         }
         let Some(start) = reading.event.text.find(marked) else { return false };
         let clause = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end);
-        let subject = clause.and_then(|clause| clause.subject.as_ref()).and_then(|subject| reading.resolve(subject));
-        subject.is_some_and(|subject| is_name(&subject))
+        let Some(clause) = clause else { return false };
+        let of_speaker = clause.nouns().any(|noun| is_one_of(&noun.head, FIRST_PERSON));
+        let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+        !of_speaker && subject.is_some_and(|subject| is_name(&subject))
     }
 
     /// Returns whether who has something is asked for, and the words name from whom it was taken.
@@ -308,6 +335,7 @@ impl ReadEvent {
         }
         let marked = start - self.spoken_from..end.checked_sub(self.spoken_from)?;
         let marked = event.text.get(self.with_whole_phrases(marked, question))?;
+        let marked = without_reason(question, marked);
         let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
         (!marked.is_empty()).then_some(marked)
     }
@@ -349,6 +377,26 @@ impl ReadEvent {
 fn is_only_name(word: &str) -> bool {
     let is_noun = |word: &str| lexicon::category(word, PartOfSpeech::Noun).is_some();
     !is_noun(word) && !["grand", "gran"].iter().filter_map(|begin| word.strip_prefix(begin)).any(is_noun)
+}
+
+/// Returns whether a question offers persons, and words name none of them.
+fn names_none_offered(question: &Question<'_>, marked: &str) -> bool {
+    let offered = &question.asked.alternatives;
+    let told: Vec<String> = index::words(marked).collect();
+    question.ask() == AnswerKind::Person
+        && offered.len() > 1
+        && !offered.iter().any(|range| index::words(question.part(range)).any(|word| told.contains(&word)))
+}
+
+/// Returns what of the words answers: the reason they give, or what they give a reason for. "In the loft because of the mice"
+/// tells where, and why.
+fn without_reason<'t>(question: &Question<'_>, marked: &'t str) -> &'t str {
+    let Some(at) = marked.find(" because ") else { return marked };
+    match question.ask() {
+        AnswerKind::Reason => marked[at..].trim_start(),
+        AnswerKind::Place | AnswerKind::Time | AnswerKind::Person => &marked[..at],
+        _ => marked,
+    }
 }
 
 /// Returns whether words give no reason but what the question says itself.

@@ -174,7 +174,10 @@ impl ParsedEvent {
 fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)> {
     let mut found: Vec<(Placement, Range<usize>, &NounPhrase)> = Vec::new();
     let mut last: Option<&Adjunct> = None;
-    for adjunct in &clause.adjuncts {
+    for (at, adjunct) in clause.adjuncts.iter().enumerate() {
+        if is_of_object(clause, at) {
+            continue;
+        }
         let placement = if is_one_of(&adjunct.preposition, SOURCE_PREPOSITIONS) {
             Some(Placement::From)
         } else if is_place_preposition(&adjunct.preposition) {
@@ -211,6 +214,24 @@ fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)>
         last = Some(adjunct);
     }
     found
+}
+
+/// Returns whether a phrase with "to" belongs to the thing before it, of a clause that tells behind it where the thing is:
+/// "hides the keys to the house in a drawer".
+fn is_of_object(clause: &Clause, at: usize) -> bool {
+    let adjunct = &clause.adjuncts[at];
+    let touches = |end: usize, start: usize| end < start && start <= end + 1;
+    let moves = clause.verb.as_ref().is_some_and(|verb| {
+        let moving = lexicon::categories(&verb.lemma, PartOfSpeech::Verb).into_iter();
+        moving.into_iter().any(|(category, _)| category == Category::MotionVerb)
+    });
+    let next = clause.adjuncts.get(at + 1);
+    adjunct.preposition == "to"
+        && !moves
+        && clause.objects.iter().any(|object| touches(object.range.end, adjunct.range.start))
+        && next.is_some_and(|next| {
+            touches(adjunct.range.end, next.range.start) && is_one_of(&next.preposition, NESTING_PREPOSITIONS)
+        })
 }
 
 fn is_place_preposition(preposition: &str) -> bool {

@@ -127,3 +127,37 @@ fn what_somebody_is_doing_is_what_they_were_last_seen_to_do() {
     let answer = home(&rows[..1]).with_meaning().ask("What is Rolf doing?");
     assert!(!answer.reason.contains("last seen to do"), "{}", answer.reason);
 }
+
+#[test]
+fn what_was_asked_for_and_carried_off_is_lent_until_the_borrower_says_that_it_is_back() {
+    let rows: &[Row] = &[
+        ("17T08:00:00", 0, Kind::Text, Some("Oda"), "Rolf, could I borrow your trolley till Wednesday?"),
+        ("17T08:10:00", 0, Kind::Caption, None, "A tall woman wheels a trolley through the gate."),
+        (
+            "17T12:00:00",
+            0,
+            Kind::Text,
+            Some("Tove"),
+            "Runa asked for the ice box. I told her she can keep it until Monday.",
+        ),
+        ("18T09:00:00", 0, Kind::Text, Some("Oda"), "I'm not done with the trolley, can I hang on to it till Friday?"),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("Who's got the trolley?", "Oda"),
+        ("Has the trolley been returned yet?", "No: Oda"),
+        ("When do we get the trolley back?", "riday"),
+        ("Where's the ice box?", "With Runa"),
+        ("Who has the ice box?", "Runa"),
+    ]);
+    assert_eq!(misses, NONE);
+    for (words, back) in [
+        ("Tell Rolf I've put the trolley in your shed.", true),
+        ("Here's your trolley, many thanks!", true),
+        ("I've put a new wheel on the trolley.", false),
+    ] {
+        let later = [rows, &[("19T09:00:00", 0, Kind::Text, Some("Oda"), words)]].concat();
+        let expected = if back { format!("Yes: Oda: {words}") } else { "No: Oda".to_owned() };
+        let misses = home(&later).with_meaning().misses(&[("Have we got the trolley back?", expected.as_str())]);
+        assert_eq!(misses, NONE);
+    }
+}

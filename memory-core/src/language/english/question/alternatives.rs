@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Occurrence, ParsedQuestion};
+use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::tag::{Tag, Word};
 
 /// Returns whether a question asks for one of its options: "which of these", "which of the following", "which one".
@@ -83,7 +84,9 @@ pub(super) fn find_alternatives(asked: &ParsedQuestion) -> Vec<Range<usize>> {
         let verb_item = matches!(word.tag, Tag::Verb | Tag::Auxiliary)
             && (start..or).all(|at| !words[at].has_text(","))
             && asked.words[..start - 1].iter().any(|word| word.has_text(":"));
-        if !goes_on && !verb_item {
+        // "Plum or apricot, the jam?": the first word can be a noun.
+        let first = start == 1 && lexicon::parts_of_speech(&word.text).can_be(PartOfSpeech::Noun);
+        if !goes_on && !verb_item && !first {
             break;
         }
         start -= 1;

@@ -400,6 +400,13 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
     {
         return AnswerKind::Amount;
     }
+    // "Which of us is going, Vera or Ilse?"
+    if asking.word == "which"
+        && ["us", "them", "you"].iter().any(|whom| words.has(&["which", "of", whom]))
+        && offers_persons(asked)
+    {
+        return AnswerKind::Person;
+    }
     let comes_next = words.has(&["comes", "next"]) || words.has(&["come", "next"]);
     let class = class_noun(asked, asking, noun);
     match class.as_str() {
@@ -413,6 +420,8 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
         | "night" | "o'clock" | "moment" => AnswerKind::Time,
         "place" | "room" | "location" | "spot" | "where" if asks_object(asked) => AnswerKind::Thing,
         "place" | "room" | "location" | "spot" | "where" if !noun.is_empty() || verb == "be" => AnswerKind::Place,
+        // "Which side was it on?": the left one.
+        "side" if asking.word == "which" => AnswerKind::Thing,
         class if asks_place_of_class(&asked.clause, class) => AnswerKind::Place,
         "person" | "people" | "man" | "woman" | "child" | "family" | "visitor" => AnswerKind::Person,
         "step" if words.any(&["next"]) => AnswerKind::Next,
@@ -435,6 +444,15 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
         _ if noun.is_empty() && class.is_empty() && verb == "happen" => AnswerKind::Action,
         _ => AnswerKind::Thing,
     }
+}
+
+/// Returns whether all alternatives of a question are names.
+fn offers_persons(asked: &ParsedQuestion) -> bool {
+    let is_name = |range: &Range<usize>| {
+        let mut words = asked.words_in(range).peekable();
+        words.peek().is_some() && words.all(|word| word.tag == Tag::Name)
+    };
+    !asked.alternatives.is_empty() && asked.alternatives.iter().all(is_name)
 }
 
 /// Returns the noun that names the class of the answer, and stores it in `asked.class`.

@@ -3,6 +3,7 @@
 mod alternatives;
 mod antecedent;
 mod asides;
+mod compound;
 mod cue;
 mod ellipsis;
 mod kind;
@@ -15,6 +16,7 @@ use std::ops::Range;
 use self::alternatives::{asks_among_options, find_alternatives, mutual_order, quotations};
 use self::antecedent::resolve_pronoun;
 use self::asides::{asks_whether, leading_address, without_asides};
+pub(crate) use self::compound::CompoundQuestion;
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
@@ -430,18 +432,18 @@ fn previous_state_occurrence(clause: &Clause) -> Option<Occurrence> {
 
 fn find_occurrence(words: &[Word]) -> Option<Occurrence> {
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let ends = |at: usize| words.get(at).is_none_or(|word| word.tag == Tag::Mark);
     for at in 0..words.len() {
         let noun_next = words.get(at + 1).is_some_and(|word| word.tag == Tag::Noun);
         match text(at) {
             // "The last car" and "the last time" name an occurrence; "last week" is a time phrase and not seen here.
-            "last" | "latest" | "lately" => return Some(Occurrence::Last),
+            "last" | "latest" | "lately" | "finally" => return Some(Occurrence::Last),
             "recently" if text(at.wrapping_sub(1)) == "most" => return Some(Occurrence::Last),
             "recent" if text(at.wrapping_sub(1)) == "most" => return Some(Occurrence::Last),
             "first" | "earliest" | "initially" | "originally" => return Some(Occurrence::First),
             "previously" => return Some(Occurrence::Previous),
-            "before" if at + 1 >= words.len() || words.get(at + 1).is_some_and(|word| word.tag == Tag::Mark) => {
-                return Some(Occurrence::Previous);
-            }
+            // "Where was it before?", "where was it before that?"
+            "before" if ends(at + 1) || text(at + 1) == "that" && ends(at + 2) => return Some(Occurrence::Previous),
             "second" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(2)),
             "third" if noun_next && text(at.wrapping_sub(1)) == "the" => return Some(Occurrence::Nth(3)),
             _ => {}

@@ -51,6 +51,25 @@ pub(super) fn reworded(text: &str) -> Option<String> {
             replace(&mut plain, range, "what");
         }
     }
+    // "When did he end up coming?" asks when he finally came.
+    if let Some(range) = find_word(&plain, "end up ") {
+        let deed = first_word(&plain[range.end..]).to_ascii_lowercase();
+        if deed.ends_with("ing")
+            && let Some(verb) = lexicon::lemma(&deed, PartOfSpeech::Verb)
+        {
+            replace(&mut plain, range.start..range.end + deed.len(), &format!("finally {verb}"));
+        }
+    }
+    // "Has the plumber been yet?" asks whether he came.
+    if ["has ", "have "].iter().any(|begin| find_at_start(&plain, begin).is_some())
+        && let Some(range) = find_word(&plain, "been")
+        && is_one_of(
+            plain[range.end..].trim_matches(|c: char| !c.is_alphabetic()),
+            &["", "yet", "already", "here", "round"],
+        )
+    {
+        replace(&mut plain, range, "come");
+    }
     if let Some(range) = find_word(&plain, "how frequently") {
         replace(&mut plain, range, "how often");
     }

@@ -296,7 +296,9 @@ fn merge_verbs(own: &mut VerbGroup, verb: &VerbGroup) {
     own.perfect |= auxiliary == "have" || verb.perfect;
     own.progressive |= verb.progressive;
     own.passive |= verb.passive || auxiliary == "be" && !verb.progressive && verb.past;
-    if verb.infinitive && auxiliary == "have" {
+    // "Has she come?" has no "to", as "have you to go?" has.
+    let participle = verb.range.len() == verb.lemma.len();
+    if verb.infinitive && auxiliary == "have" && !participle {
         own.modal.get_or_insert_with(|| "must".into());
         own.perfect = false;
     }

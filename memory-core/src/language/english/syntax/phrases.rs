@@ -94,7 +94,7 @@ impl Chunker<'_> {
         let word = |at: usize| self.words.get(at).map_or("", |word| word.text.as_str());
         let known = match (text.as_str(), word(next), word(next + 1)) {
             ("on", "top", "of") | ("in", "front", "of") => Some(3),
-            ("in", "between", _) | ("next", "to", _) => Some(2),
+            ("in", "between", _) | ("next", "to", _) | ("because", "of", _) => Some(2),
             _ => None,
         };
         if let Some(count) = known {
@@ -161,6 +161,8 @@ impl Chunker<'_> {
         let mut group = VerbGroup { auxiliary_only: true, ..VerbGroup::default() };
         let mut last_auxiliary: Option<&str> = None;
         let mut bare = true;
+        // "'s" may be "is" or "has".
+        let contracted = matches!(self.words[start].text.as_str(), "'s" | "’s");
         while let Some(word) = self.words.get(self.at) {
             match word.tag {
                 Tag::Not => group.negated = true,
@@ -204,6 +206,10 @@ impl Chunker<'_> {
                     group.lemma = word.lemma.clone();
                     match last_auxiliary {
                         Some("be") if word.is_gerund() => group.progressive = true,
+                        // "She's got a cold", "he's sent the parcel": "has".
+                        Some("be") if contracted && (word.lemma == "get" || self.starts_object(self.at + 1)) => {
+                            group.perfect = true;
+                        }
                         Some("be") => group.passive = true,
                         Some("have") => group.perfect = true,
                         Some(_) => {}
@@ -221,6 +227,11 @@ impl Chunker<'_> {
         }
         group.range = self.words[start].range.start..self.words[self.at.max(start + 1) - 1].range.end;
         group
+    }
+
+    /// Returns whether a phrase that may be an object begins at a word.
+    fn starts_object(&self, at: usize) -> bool {
+        matches!(self.tag(at), Some(Tag::Determiner | Tag::Owner | Tag::Pronoun | Tag::Number | Tag::Name))
     }
 
     fn particle(&mut self, group: &mut VerbGroup) {

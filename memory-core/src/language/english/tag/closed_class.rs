@@ -142,6 +142,8 @@ impl Tagger<'_> {
             "once" if self.found.last().is_some_and(|last| last.tag == Tag::Not || last.has_text("never")) => {
                 Tag::Adverb
             }
+            // "It was moved because of the mice."
+            "because" if self.text(at + 1) == "of" => Tag::Preposition,
             "because" | "although" | "though" | "while" | "whilst" | "if" | "unless" | "whether" | "once"
                 if self.precedes_clause(at) =>
             {

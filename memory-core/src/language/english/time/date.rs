@@ -208,11 +208,16 @@ impl Parser<'_> {
         let day = i8::try_from(value).ok().filter(|day| (1..=31).contains(day))?;
         let taken = on + the + taken;
         let before = self.word_before(place);
-        let led =
-            on == 1 || matches!(before, "since" | "from" | "until" | "till" | "by" | "before" | "after" | "to" | "for");
+        // "It's the twelfth now": who comes third is no day.
+        let pronoun = place.checked_sub(2).map_or("", |before| self.word(before));
+        let is = day > 3 && matches!(pronoun, "it" | "that") && matches!(before, "s" | "is");
+        let led = on == 1
+            || matches!(before, "since" | "from" | "until" | "till" | "by" | "before" | "after" | "to" | "for")
+            || is;
         // "On the second floor" and "the third man" count things.
         let of_a_month = matches!(self.words(place + taken), ["of", "this" | "last" | "next", "month"]);
-        if !of_a_month && !self.cannot_be_counted(place + taken) && weekday_named(before).is_none() {
+        let now = is && matches!(self.word(place + taken), "now" | "instead");
+        if !of_a_month && !now && !self.cannot_be_counted(place + taken) && weekday_named(before).is_none() {
             return None;
         }
         let whole = self.mode == ParserMode::Value && day > 10;

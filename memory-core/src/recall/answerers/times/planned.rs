@@ -193,7 +193,17 @@ fn is_time_of_deed(question: &Question<'_>, reading: &ParsedEvent, time: &ToldTi
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref());
     let before = verbs.filter(|verb| verb.range.start < time.range.start);
     let own = before.max_by_key(|verb| verb.range.start);
-    own.is_some_and(|told| !told.negated && word_similarity(&asked.lemma, &told.lemma) >= MIN_DEED_SIMILARITY)
+    // "When does she get here?": whoever gets somewhere comes.
+    let clause = &question.asked.clause;
+    let comes = |verb: &str, clause: &Clause| {
+        let there =
+            clause.complements.iter().any(|(word, _)| is_one_of(word, &["here", "there", "home", "back", "in"]));
+        is_one_of(verb, COMING_VERBS) || verb == "get" && there
+    };
+    own.is_some_and(|told| {
+        let alike = word_similarity(&asked.lemma, &told.lemma) >= MIN_DEED_SIMILARITY;
+        !told.negated && (alike || comes(&asked.lemma, clause) && is_one_of(&told.lemma, COMING_VERBS))
+    })
 }
 
 /// Returns whether an event tells that somebody comes, and not when they leave, or the other way round.
@@ -298,7 +308,15 @@ pub(in crate::recall::answerers) fn told_future_time(
     let asks_clock = asks_clock_time(question);
     let mut date: Option<ToldTime> = None;
     let mut clock: Option<ToldTime> = None;
+    // The day of an hour is told of the same thing.
+    let names_thing = |found: &RetrievedEvent| {
+        let thing = question.named.first();
+        thing.is_none_or(|thing| best_phrase_similarity(thing, &found.reading) >= MIN_PERSON_SIMILARITY)
+    };
     for found in &meant {
+        if (date.is_some() || clock.is_some()) && !names_thing(found) {
+            continue;
+        }
         // Who corrects themselves means the last time.
         let corrected = self_correction(&found.reading.event.text, &found.reading.sentences);
         let is_corrected = |time: &&ToldTime| corrected.is_none_or(|from| time.range.start >= from);
@@ -339,9 +357,17 @@ pub(in crate::recall::answerers) fn told_future_time(
         }
     }
     // "On Friday instead, at the same hour": what was put off told the hour.
-    if asks_clock && clock.is_none() {
+    let is_exact = |clock: &ToldTime| clock.span.end.since(clock.span.start) <= MAX_CLOCK_SPAN;
+    if asks_clock && !clock.as_ref().is_some_and(is_exact) {
         let put_off = pool.taken_back.iter().filter(|pair| meant.iter().any(|found| found.id() == pair.later.id()));
-        clock = put_off.flat_map(|pair| &pair.earlier.reading.times).find(|time| time.has_clock).cloned();
+        let mut hours = put_off.flat_map(|pair| &pair.earlier.reading.times).filter(|time| time.has_clock);
+        clock = hours.find(|time| is_exact(time)).cloned().or(clock);
+    }
+    // "It begins at six, not at five": what was corrected told the day.
+    if date.is_none() {
+        let corrected = pool.taken_back.iter().filter(|pair| pair.later.id() == newest.id());
+        let mut days = corrected.flat_map(|pair| &pair.earlier.reading.times);
+        date = days.find(|time| time.has_date && time.span.end >= newest.span().start).cloned();
     }
     let span = match (&date, &clock) {
         (Some(date), Some(clock)) if date.range != clock.range || !date.has_clock => {

@@ -54,8 +54,21 @@ pub(super) fn verdict_by_deeds(
     let is_back = |found: &RetrievedEvent| {
         !clause.has_back() || words(&found.reading.event.text).any(|word| word == "back" || word.starts_with("return"))
     };
+    // "Has it been put in?" is not answered by what is put aside for it.
+    let particle = clause.verb.as_ref().and_then(|verb| verb.particle.as_deref());
+    let with_other_particle = |found: &RetrievedEvent| {
+        let Some(particle) = particle else { return false };
+        let has = |told: &&Clause| told.verb.as_ref().is_some_and(|told| told.lemma == verb);
+        let is_same = |told: &Clause| {
+            told.verb.as_ref().is_some_and(|told| told.particle.as_deref() == Some(particle))
+                || told.complements.iter().any(|(word, _)| word == particle)
+        };
+        let mut told = found.reading.clauses().filter(has).peekable();
+        told.peek().is_some() && !told.any(is_same)
+    };
     let tells = |found: &&RetrievedEvent| {
         is_back(found)
+            && !with_other_particle(found)
             && !found.reading.only_asks()
             && holds(found)
             && names(found)

@@ -25,6 +25,7 @@ fn an_appointment_lies_ahead_of_its_telling() {
         ("The visit is in two weeks.", "2026-06-03 00:00:00..2026-06-03 23:59:59"),
         ("The dentist rang: Monday at four.", "2026-05-25 16:00:00..2026-05-25 16:00:59"),
         ("The guests come on Friday, four of them.", "2026-05-22 00:00:00..2026-05-22 23:59:59"),
+        ("Half the pipes leak, so it's the eleventh now.", "2026-06-11 00:00:00..2026-06-11 23:59:59"),
         ("The shop is open from nine to five on Saturday.", "2026-05-23 09:00:00..2026-05-23 17:00:00"),
     ] {
         let told = told_times_by_clause(sentence, &now());
