@@ -15,6 +15,7 @@ use self::signs::PassageSigns;
 
 use std::time::Duration;
 
+use super::answerers::ongoing;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::denial::{asks_of_deed_done, only_plans};
 use super::other_people::PeopleAskedAbout;
@@ -119,6 +120,7 @@ pub(super) fn read_events(
     let mut events = events_to_read(gathered, candidates);
     events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
     events.retain(|found| !is_mere_plan(pool.question, found) && !is_over(pool.question, found));
+    events.retain(|found| !ongoing::is_over(pool.question, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());

@@ -211,8 +211,14 @@ fn admits_mistake(sentence: &Sentence, words: &[&Word]) -> bool {
 fn is_cancellation(words: &[&Word]) -> bool {
     let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
     let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.has_text("off"));
-    // A lamp is off, too.
-    let is_off = || words.windows(2).any(|two| two[0].lemma == "be" && two[1].has_text("off"));
+    // A lamp is off, too, and somebody is off to their sister's.
+    let goes = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| {
+            matches!(words[before].tag, Tag::Pronoun | Tag::Name) && !words[before].has_text("it")
+        })
+    };
+    let is_off =
+        || words.windows(2).enumerate().any(|(at, two)| two[0].lemma == "be" && two[1].has_text("off") && !goes(at));
     let takes_time =
         || words.iter().any(|word| word.tag == Tag::Time || word.tag == Tag::Noun && takes_place(&word.lemma));
     cancels || called || is_off() && takes_time()

@@ -241,7 +241,7 @@ fn plan_in(question: &Question<'_>, found: &RetrievedEvent) -> Option<Plan> {
                 || ["by ", "from "].iter().any(|word| reading.text(&time.range).starts_with(word)))
             && time.span.start >= told
             && !is_former_time(found, time)
-            && !verb_is_denied(reading, time.range.start)
+            && !verb_is_denied(reading, time)
     };
     let sentence_of = |time: &ToldTime| {
         let holds =

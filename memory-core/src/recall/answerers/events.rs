@@ -6,6 +6,7 @@ use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::Clause;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::keep_if_any;
+use crate::recall::answerers::ongoing;
 use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts, is_one_of_colours, names_role_holder};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
@@ -152,7 +153,7 @@ pub(in crate::recall) fn answer(
 /// Returns the events that may answer: those in the requested time, of the requested day, and of a fault those that
 /// explain it.
 fn events_that_may_answer<'a>(question: &Question<'_>, pooled: &'a [RetrievedEvent]) -> Vec<&'a RetrievedEvent> {
-    let mut events: Vec<&RetrievedEvent> = pooled.iter().collect();
+    let mut events: Vec<&RetrievedEvent> = pooled.iter().filter(|found| !ongoing::is_over(question, found)).collect();
     // Events in the requested time go before mere matches of words. The cue is no answer.
     keep_if_any(&mut events, |found| found.placed > 0.0);
     // Past events do not answer a question about a future day, if an event refers to that day.

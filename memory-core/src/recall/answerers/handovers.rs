@@ -29,7 +29,10 @@ const LENDING_VERBS: &[&str] = &["lend", "loan"];
 /// Verbs whose object goes from the subject to somebody.
 const GIVING_VERBS: &[&str] = &["give", "hand", "pass", "lend", "loan"];
 /// Verbs that bring something back together with "back".
-const BACK_VERBS: &[&str] = &["bring", "give", "hand", "get", "take", "have", "be", "come", "send", "put", "pass"];
+const BACK_VERBS: &[&str] =
+    &["bring", "give", "hand", "get", "take", "have", "be", "come", "go", "send", "put", "pass"];
+/// Verbs with which a borrower says that a thing comes back.
+const RETURNING_VERBS: &[&str] = &["bring", "drop", "return", "give", "send", "take"];
 /// Verbs with which whoever has a thing lays it down.
 const LAYING_VERBS: &[&str] = &["put", "set", "place", "lay", "leave", "hang", "stand", "lean", "drop"];
 
@@ -213,9 +216,17 @@ fn told_due(loan: &Loan, thing: &NounPhrase, events: &[RetrievedEvent]) -> Optio
                 matches!(handover_in(clause, thing, reading), Some(Handover::Kept | Handover::Requested { .. }));
             keeps || clause.verb.as_ref().is_some_and(|verb| verb.lemma == "return") || is_back(clause)
         };
+        // "I'll drop it round on Saturday", says the borrower.
+        let promises = |clause: &Clause| {
+            let by = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
+            let is = |by: &NounPhrase| phrase_similarity(&loan.receiver, by, reading) >= MIN_PERSON_SIMILARITY;
+            let verb = clause.verb.as_ref().filter(|verb| is_one_of(&verb.lemma, RETURNING_VERBS) && !verb.negated);
+            let it = |noun: &NounPhrase| noun.head == "it" || is_thing(thing, noun, reading);
+            verb.is_some() && by.as_ref().is_some_and(is) && clause.objects.iter().any(it)
+        };
         let told = |time: &&ToldTime| {
             time.span.end > found.span().start
-                && reading.clauses().any(|clause| contains_time(clause, time) && tells(clause))
+                && reading.clauses().any(|clause| contains_time(clause, time) && (tells(clause) || promises(clause)))
         };
         reading.times.iter().find(told).map(|time| (found.clone(), time.span))
     };
@@ -284,16 +295,18 @@ fn giver_in(clause: &Clause, reading: &ParsedEvent) -> Option<NounPhrase> {
     giver.and_then(|giver| reading.resolve(giver))
 }
 
+/// Returns whether a phrase of an event means the thing.
+fn is_thing(thing: &NounPhrase, noun: &NounPhrase, reading: &ParsedEvent) -> bool {
+    reading.resolve(noun).is_some_and(|told| {
+        let alone = NounPhrase { also: Vec::new(), ..told };
+        phrase_similarity(thing, &alone, reading).max(phrase_similarity(&alone, thing, reading)) >= MIN_THING_SIMILARITY
+    })
+}
+
 /// Returns what a clause tells of who has the thing.
 fn handover_in(clause: &Clause, thing: &NounPhrase, reading: &ParsedEvent) -> Option<Handover> {
     let seen = reading.event.kind != Kind::Text;
-    let is_thing = |noun: &NounPhrase| {
-        reading.resolve(noun).is_some_and(|told| {
-            let alone = NounPhrase { also: Vec::new(), ..told };
-            phrase_similarity(thing, &alone, reading).max(phrase_similarity(&alone, thing, reading))
-                >= MIN_THING_SIMILARITY
-        })
-    };
+    let is_thing = |noun: &NounPhrase| is_thing(thing, noun, reading);
     let subject = || clause.subject.as_ref().and_then(|subject| reading.resolve(subject)).filter(is_person);
     let object = clause.objects.iter().flat_map(NounPhrase::coordinated).any(is_thing);
     let verb = clause.verb.as_ref()?;

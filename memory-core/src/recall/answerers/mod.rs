@@ -22,7 +22,7 @@ pub(super) mod inventory;
 pub(super) mod kinship;
 mod mishaps;
 pub(super) mod numbers;
-mod ongoing;
+pub(super) mod ongoing;
 pub(super) mod order;
 mod ordinal;
 pub(super) mod parts;

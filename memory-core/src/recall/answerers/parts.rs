@@ -147,7 +147,11 @@ fn acting_persons(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String>
     let elsewhere = !telling.iter().any(is_deed);
     let deeds: Vec<&Clause> =
         reading.clauses().filter(|clause| elsewhere && is_deed(clause) && by_pronoun(clause)).collect();
-    for clause in deeds.into_iter().chain(telling).chain(reading.clauses()) {
+    // "I'm not doing it, Ben is": who does not act.
+    let denied = |clause: &&Clause| subject_asked && clause.verb.as_ref().is_some_and(|verb| verb.negated);
+    let affirmed = reading.clauses().any(|clause| !denied(&clause) && clause.subject.is_some());
+    let all = deeds.into_iter().chain(telling).chain(reading.clauses());
+    for clause in all.filter(|clause| !affirmed || !denied(clause)) {
         let acting = clause.subject.iter().flat_map(NounPhrase::coordinated);
         let others = clause
             .objects
@@ -282,7 +286,9 @@ fn owners(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
         }
         // "Ivo comes with his dog": Ivo's.
         let meant = reading.resolve(owner).filter(|meant| is_one_of(&owner.head, &["his", "her"]) && is_person(meant));
-        meant.map_or_else(|| reading.event.entity.clone(), |meant| Some(reading.phrase_text(&meant)))
+        // "I'll water your plant" does not say whose it is.
+        let speaker = || reading.event.entity.clone().filter(|_| !is_one_of(&owner.head, &["your", "you"]));
+        meant.map_or_else(speaker, |meant| Some(reading.phrase_text(&meant)))
     });
     owner.or_else(|| stated_owner(class, reading)).into_iter().collect()
 }

@@ -196,7 +196,13 @@ fn update(supplies: &mut Vec<Supply>, found: &RetrievedEvent) {
 fn told_in<'t>(clause: &'t Clause, reading: &'t ParsedEvent) -> Option<SupplyReport<'t>> {
     let speech = reading.event.kind == Kind::Text;
     let asks = reading.sentences.iter().any(|sentence| {
-        sentence.asks && sentence.range.start <= clause.range.start && clause.range.end <= sentence.range.end
+        let holds = sentence.range.start <= clause.range.start && clause.range.end <= sentence.range.end;
+        // "We're out of salt, could you get some?" says the one and asks the other.
+        let question_behind = || {
+            let mut behind = sentence.clauses.iter().filter(|other| other.range.start > clause.range.start);
+            !clause.inverted && clause.asking.is_none() && behind.any(|other| other.inverted)
+        };
+        sentence.asks && holds && !question_behind()
     });
     // "We're out of salt", "we have run out of salt"
     let out = clause.adjuncts.iter().find(|adjunct| {

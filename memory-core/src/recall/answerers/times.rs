@@ -95,8 +95,12 @@ pub(in crate::recall) fn answer(
 
 /// Returns whether an event may tell a time that is not past. A past deed does not tell a future time.
 fn may_be_ahead(question: &Question<'_>, found: &RetrievedEvent) -> bool {
-    let verb = question.asked.clause.verb.as_ref().filter(|verb| !verb.auxiliary_only && question.tense != Tense::Past);
+    let verb = question.asked.clause.verb.as_ref().filter(|_| question.tense != Tense::Past);
     let Some(verb) = verb else { return true };
+    // "When is the sale?": when somebody spoke of it is another time.
+    if verb.auxiliary_only {
+        return verb.lemma != "be" || question.asked.clause.subject.is_none() || !found.is_told();
+    }
     // "When may she go back?": what she was seen doing before says nothing of it.
     let allowed = matches!(verb.modal.as_deref(), Some("may" | "can" | "must" | "should"));
     let seen = matches!(found.reading.event.kind, Kind::Caption | Kind::Action);
@@ -297,7 +301,13 @@ pub(in crate::recall) fn rank_margin(pooled: &[RetrievedEvent]) -> f32 {
 }
 
 /// Returns whether the verb before a position of the text is denied: "she cannot come tomorrow".
-pub(super) fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, at: usize) -> bool {
+///
+/// "She won't come until Friday" does not deny Friday.
+pub(super) fn verb_is_denied(reading: &crate::recall::reading::ParsedEvent, time: &ToldTime) -> bool {
+    if matches!(time.relation, TimeRelation::Until | TimeRelation::Before) {
+        return false;
+    }
+    let at = time.range.start;
     let verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref()).filter(|verb| verb.range.start < at);
     let is_negated = |at: usize| {
         let before = reading.event.text.get(..at).unwrap_or_default().trim_end().to_lowercase();
@@ -327,7 +337,7 @@ fn sentence_with_time(question: &Question<'_>, found: &RetrievedEvent) -> Option
         range.start <= time.range.start
             && time.range.end <= range.end
             && (time.has_clock || !asks_clock_time(question))
-            && !verb_is_denied(reading, time.range.start)
+            && !verb_is_denied(reading, time)
     });
     (alone && tells).then(|| range.clone())
 }

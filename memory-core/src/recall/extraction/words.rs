@@ -18,7 +18,7 @@ use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::answerers::roles::asks_identity;
 use crate::recall::candidate::CandidateValue;
-use crate::recall::content::word_similarity;
+use crate::recall::content::{verb_similarity, word_similarity};
 use crate::recall::denial::tells_of_some;
 use crate::recall::likeness::{best_phrase_similarity, is_owned_by_another, phrase_similarity};
 use crate::recall::question::Question;
@@ -39,6 +39,10 @@ fn asks_for_account(question: &Question<'_>) -> bool {
 
 /// Minimum similarity of a word for something that a picture shows.
 const MIN_SHOWN_SIMILARITY: f32 = 0.5;
+/// Minimum similarity of two verbs for one deed.
+const MIN_DEED_SIMILARITY: f32 = 0.9;
+/// Minimum similarity of two things for the one to which something is done.
+const MIN_ACTED_ON_SIMILARITY: f32 = 0.8;
 /// Minimum probability of a span that takes the place of one that is taken back.
 const MIN_OTHER_SPAN: f32 = 0.001;
 
@@ -80,6 +84,9 @@ impl ReadEvent {
                     Some(own) if FIRST_PERSON.contains(&own.to_lowercase().as_str()) && event.entity.is_some() => {
                         words(event.entity.clone().unwrap_or_default(), certainty)
                     }
+                    Some(marked) if self.other_actor(question, marked).is_some() => {
+                        words(self.other_actor(question, marked).unwrap_or_default(), certainty)
+                    }
                     Some(marked) if self.tells_of_something_else(question, marked) => {
                         words(self.attributed(marked), 0.0)
                     }
@@ -89,6 +96,30 @@ impl ReadEvent {
                 }
             }
         }
+    }
+
+    /// Returns who does the deed in question by the grammar of the event, if the marked words name somebody else: "Ben is
+    /// working then, so I'll take her" tells that its speaker does.
+    fn other_actor(&self, question: &Question<'_>, marked: &str) -> Option<String> {
+        let reading = &self.found.reading;
+        let asked = &question.asked.clause;
+        let person = question.ask() == AnswerKind::Person && question.asked.subject_is_asked;
+        let verb = asked.verb.as_ref().filter(|verb| person && !verb.auxiliary_only && !verb.negated)?;
+        let object = asked.objects.first().filter(|object| !object.is_pronoun())?;
+        let same = |told: &NounPhrase| {
+            let meant = reading.resolve(told);
+            meant.is_some_and(|meant| phrase_similarity(object, &meant, reading) >= MIN_ACTED_ON_SIMILARITY)
+        };
+        let does = |clause: &&Clause| {
+            let told = clause.verb.as_ref().filter(|told| !told.negated && !told.passive);
+            told.is_some_and(|told| verb_similarity(verb, told) >= MIN_DEED_SIMILARITY)
+                && clause.objects.iter().any(same)
+        };
+        let named = |noun: &NounPhrase| noun.kind == NounKind::Name && reading.phrase_text(noun) == marked;
+        let clause = reading.clauses().find(does)?;
+        let subject = clause.subject.as_ref().filter(|subject| is_one_of(&subject.head, &["i", "we"]))?;
+        let other = reading.clauses().flat_map(Clause::nouns).any(named) && !clause.nouns().any(named);
+        reading.event.entity.clone().filter(|_| other && subject.also.is_empty())
     }
 
     /// Returns whether the event itself asks who did something with the thing in question.

@@ -16,6 +16,7 @@ const ROWS: &[Row] = &[
     ("18T12:00:00", 0, Kind::Caption, None, "Runa drops her shawl on the stairs."),
     ("18T13:00:00", 0, Kind::Caption, None, "Tove carries a drum out of the barn."),
     ("18T14:00:00", 0, Kind::Text, Some("Tove"), "I'll nail a new plank on the gate tomorrow."),
+    ("18T15:00:00", 0, Kind::Text, Some("Tove"), "Rolf works then, so I'll carry the drum."),
     ("19T07:00:00", 0, Kind::Caption, None, "Runa collects eleven acorns in a basket."),
     ("19T08:00:00", 0, Kind::Caption, None, "Runa lifts the kettle off the shelf and puts it in the chest."),
 ];
@@ -42,6 +43,12 @@ fn what_is_told_of_somebody_else_or_of_their_thing_does_not_answer() {
 fn whoever_moves_a_thing_need_not_own_it() {
     let answer = read("lifts the kettle", "Runa", AnswerForm::Words).ask("Who moved Gudrun's kettle?");
     assert_eq!(answer.answer.as_deref(), Some("Runa"), "{}", answer.reason);
+}
+
+#[test]
+fn whoever_says_that_they_do_it_does_it_whomever_else_they_name() {
+    let answer = read("so I'll carry the drum", "Rolf", AnswerForm::Words).ask("Who is carrying the drum?");
+    assert_eq!(answer.answer.as_deref(), Some("Tove"), "{}", answer.reason);
 }
 
 #[test]

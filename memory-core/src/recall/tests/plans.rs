@@ -269,3 +269,29 @@ fn what_is_called_out_does_nothing() {
     let jug = home.ask("What happened to the green jug?").answer.unwrap_or_default();
     assert_eq!(jug, "Tove said \"Oh no, I dropped the green jug\".");
 }
+
+#[test]
+fn whoever_will_not_come_until_a_day_comes_then() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::Text, Some("Oda"), "I'm off to my aunt's tonight, back on Sunday."),
+        (
+            "19T08:00:00",
+            0,
+            Kind::Text,
+            Some("Rolf"),
+            "Oda rang, the trains are on strike, so she won't be back till Tuesday.",
+        ),
+        (
+            "19T09:00:00",
+            0,
+            Kind::Text,
+            Some("Rolf"),
+            "The bricks are stuck in the harbour, they won't get here before Wednesday.",
+        ),
+    ];
+    let misses = home(rows).with_meaning().misses(&[
+        ("When do we expect Oda back?", "On Tuesday 24 November"),
+        ("When will the bricks get here?", "Not before Wednesday 25 November"),
+    ]);
+    assert_eq!(misses, NONE);
+}

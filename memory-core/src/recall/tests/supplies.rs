@@ -53,3 +53,15 @@ fn a_thing_is_needed_until_somebody_brings_it() {
     let answer = self::home(all).with_meaning().ask("What do we need to buy?");
     assert_eq!(answer.answer.as_deref(), Some("Nothing any more: Rolf: I bought honey."), "{}", answer.reason);
 }
+
+#[test]
+fn what_had_run_out_and_was_fetched_is_there() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::Text, Some("Rolf"), "We're out of salt, Tove, could you get some?"),
+        ("19T08:00:00", 0, Kind::Text, Some("Tove"), "I got two bags of salt as well."),
+    ];
+    let misses = home(&rows[..1]).with_meaning().misses(&[("Is there any salt in the house?", "No: Rolf: We're out")]);
+    assert!(misses.is_empty(), "{misses:?}");
+    let misses = home(rows).with_meaning().misses(&[("Is there any salt in the house?", "Yes: Tove: I got two")]);
+    assert!(misses.is_empty(), "{misses:?}");
+}

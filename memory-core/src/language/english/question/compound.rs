@@ -159,9 +159,11 @@ fn asks_again(words: &[Word]) -> bool {
 
 /// Returns the question word of words that are nothing but it: "when?", "with whom?".
 fn bare_question(words: &[Word]) -> Option<String> {
-    let mut words = words.iter().filter(|word| word.tag != Tag::Mark);
-    let word = words.next().filter(|word| matches!(word.text.as_str(), "when" | "where" | "why" | "how"))?;
-    words.next().is_none().then(|| word.text.clone())
+    let words: Vec<&str> = words.iter().filter(|word| word.tag != Tag::Mark).map(|word| word.text.as_str()).collect();
+    match words.as_slice() {
+        ["when" | "where" | "why" | "how"] | [_, "whom" | "who" | "what"] => Some(words.join(" ")),
+        _ => None,
+    }
 }
 
 /// Returns the clause of the first question, which the second one asks about. `words` are those of the first.
@@ -176,7 +178,12 @@ fn clause_of_first(first: &str, words: &[Word]) -> Option<ClauseOfFirst> {
     let next = words.get(1)?;
     match auxiliary {
         Some(place) if words.get(place + 1).is_some_and(begins_subject) => {
-            Some(ClauseOfFirst::Complete(from(&words[place])?))
+            // "How many jars did she promise?": "did she promise jars".
+            let asked = words[1..place].iter().filter(|word| word.tag == Tag::Noun);
+            let asked: Vec<&str> = asked.map(|word| word.text.as_str()).collect();
+            let clause = from(&words[place])?;
+            let clause = clause.trim_end_matches('?').trim_end();
+            Some(ClauseOfFirst::Complete([&[clause], asked.as_slice()].concat().join(" ") + "?"))
         }
         Some(1) => Some(ClauseOfFirst::WithoutAnswer(next.text.clone(), from(words.get(2)?)?)),
         None if next.tag == Tag::Verb => {
@@ -272,6 +279,12 @@ mod tests {
             ),
             ("When and where is the rehearsal?", None, "When is the rehearsal?", "Where is the rehearsal?"),
             ("Who broke the jug, and when?", Some("Ivo"), "Who broke the jug?", "When did Ivo break the jug?"),
+            (
+                "How many lamps did Nadia promise, and to whom?",
+                None,
+                "How many lamps did Nadia promise?",
+                "To whom did Nadia promise lamps?",
+            ),
             ("Where did Nadia go and why?", None, "Where did Nadia go?", "Why did Nadia go?"),
             ("Which bird and which tree did you see?", None, "Which bird did you see?", "Which tree did you see?"),
             ("Has the pump been mended, and who did it?", None, "Has the pump been mended?", "Who mended the pump?"),

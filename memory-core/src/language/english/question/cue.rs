@@ -36,6 +36,8 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             ("with", ..) if states_accompaniment(&words[at..=last]) => (Order::During, 1),
             // "One step after the other."
             ("after", "the", "other") | ("after", "another", _) => continue,
+            // "Who looks after the plant?"
+            ("after", ..) if at > first && matches!(words[at - 1].lemma.as_str(), "look" | "ask" | "run") => continue,
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
             ("before", ..) => (Order::Before, 1),

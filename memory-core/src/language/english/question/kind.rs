@@ -400,11 +400,9 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
     {
         return AnswerKind::Amount;
     }
-    // "Which of us is going, Vera or Ilse?"
-    if asking.word == "which"
-        && ["us", "them", "you"].iter().any(|whom| words.has(&["which", "of", whom]))
-        && offers_persons(asked)
-    {
+    // "Which of us is going?", "which of them is ill, Vera or Ilse?"
+    let of = |whom: &str| asking.word == "which" && words.has(&["which", "of", whom]);
+    if of("us") || of("you") || of("them") && offers_persons(asked) {
         return AnswerKind::Person;
     }
     let comes_next = words.has(&["comes", "next"]) || words.has(&["come", "next"]);

@@ -168,8 +168,11 @@ impl ClauseBuilder {
         if apart {
             self.end_clause();
         }
-        let waits =
-            self.current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only) && self.current.subject.is_none();
+        // "We're late, could you hurry?": the subject of the question is its own.
+        let asks_anew =
+            self.current.inherited && noun.is_pronoun() && matches!(rest.first(), Some(SyntaxPhrase::Verb(_)));
+        let waits = self.current.verb.as_ref().is_some_and(|verb| verb.auxiliary_only)
+            && (self.current.subject.is_none() || asks_anew);
         let subordinate = self.link.as_deref().is_some_and(|word| !matches!(word, "and" | "or" | "but" | "nor"));
         if let Some(verb) = self.current.verb.clone().filter(|_| gapped) {
             self.end_clause();
@@ -189,6 +192,7 @@ impl ClauseBuilder {
             self.link = None;
         } else if waits {
             self.current.subject = Some(noun.clone());
+            self.current.inherited = false;
             self.current.inverted = true;
         } else if self.current.subject.is_none() && self.current.verb.is_none() {
             self.current.link = self.current.link.take().or(self.link.take());

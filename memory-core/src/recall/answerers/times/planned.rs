@@ -124,7 +124,7 @@ pub(super) fn former_time(question: &Question<'_>, pooled: &[RetrievedEvent]) ->
         let mut times = found.reading.times.iter();
         // "He cannot come on Monday, he comes on Friday."
         let called_off = |time: &ToldTime| {
-            verb_is_denied(&found.reading, time.range.start)
+            verb_is_denied(&found.reading, time)
                 && found.reading.times.iter().any(|other| other.range.start > time.range.start)
         };
         let left = |time: &&ToldTime| is_former_time(found, time) || replaced(found, time) || called_off(time);
@@ -266,7 +266,7 @@ pub(in crate::recall::answerers) fn told_future_time(
             && found.reading.times.iter().any(|time| {
                 time.span.end >= found.span().start
                     && (time.has_clock || time.has_date)
-                    && !verb_is_denied(&found.reading, time.range.start)
+                    && !verb_is_denied(&found.reading, time)
             })
             && !tells_opposite_move(question, &found.reading)
     };
@@ -338,7 +338,7 @@ pub(in crate::recall::answerers) fn told_future_time(
                 || is_called_off(&found.reading, time)
                 || bounding.is_some_and(|asked| time.relation != asked)
                 || time.span.end < found.span().start
-                || verb_is_denied(&found.reading, time.range.start)
+                || verb_is_denied(&found.reading, time)
             {
                 continue;
             }
@@ -381,6 +381,9 @@ pub(in crate::recall::answerers) fn told_future_time(
     // A day, or a part of one: "on Friday in the morning".
     let whole = span.end.since(span.start) > MAX_CLOCK_SPAN || clock.is_none();
     let text = if whole { say_period(span, &question.now) } else { say_moment(span.start, &question.now) };
+    // "They won't be here before Monday."
+    let before = date.as_ref().is_some_and(|date| date.relation == TimeRelation::Before);
+    let text = if before { format!("not before {}", text.trim_start_matches("on ")) } else { text };
     let thing = question.named.first().map_or(0.5, |thing| best_phrase_similarity(thing, &newest.reading));
     let newest = (*newest).clone();
     let mut evidence = vec![newest.clone()];
