@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 pub(super) use self::places::{Placement, ThingPlace, can_be_place};
 use super::quantities::{Quantity, quantities};
-use crate::language::english::closed::{PLACE_PREPOSITIONS, is_one_of};
+use crate::language::english::closed::{PLACE_PREPOSITIONS, is_one_of, number_word};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
@@ -270,7 +270,12 @@ impl ParsedEvent {
         let mut things: Vec<&NounPhrase> = self
             .phrases_before(at)
             .into_iter()
-            .filter(|noun| !is_person(noun) && (!plural || noun.plural || !noun.also.is_empty()))
+            // "Thanks a million" names nothing.
+            .filter(|noun| {
+                !is_person(noun)
+                    && number_word(&noun.head).is_none()
+                    && (!plural || noun.plural || !noun.also.is_empty())
+            })
             .collect();
         // "The woman next door has it": what a clause does is not done to its own subject.
         let own = self.clauses().find(|clause| clause.range.start <= at && at < clause.range.end);

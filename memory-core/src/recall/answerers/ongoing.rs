@@ -53,13 +53,14 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     Ok(Some(Candidate::computed(Layer::Episodes, text, value, vec![found.clone()], 1.0, reason.into())))
 }
 
-/// Returns whether a question asks what somebody is doing now, and an event is too old to tell it. Who said today that they
-/// are staying in bed may still be there.
+/// Returns whether a question asks what somebody is doing now, and an event cannot tell it: it was seen too long ago, or
+/// says nothing that goes on. Who said today that they are staying in bed may still be there.
 pub(in crate::recall) fn is_over(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    let Some(who) = asks_what_is_done(question) else { return false };
     let now = Timestamp::from(question.now.timestamp());
-    let Some(who) = asks_what_is_done(question).filter(|_| found.span().end < now.saturating_sub(MAX_AGE)) else {
-        return false;
-    };
+    if !found.is_told() {
+        return found.span().end < now.saturating_sub(MAX_AGE);
+    }
     let reading = &found.reading;
     let goes_on = |clause: &Clause| {
         let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
@@ -67,7 +68,7 @@ pub(in crate::recall) fn is_over(question: &Question<'_>, found: &RetrievedEvent
             && subject.is_some_and(|subject| phrase_similarity(who, &subject, reading) >= MIN_PERSON_SIMILARITY)
     };
     let day = |at: Timestamp| at.to_jiff().to_zoned(question.now.time_zone().clone()).date();
-    day(found.span().end) != day(now) || !found.is_told() || !reading.clauses().any(goes_on)
+    day(found.span().end) != day(now) || !reading.clauses().any(goes_on)
 }
 
 /// Returns of whom a question asks what they are doing now.

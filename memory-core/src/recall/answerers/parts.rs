@@ -9,6 +9,7 @@ use crate::language::english::correction::is_taken_back;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
+use crate::language::english::tag::{Tag, Word};
 use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::asks_for_name_or_number;
 use crate::recall::answerers::rank::asked_share;
@@ -26,6 +27,10 @@ use crate::recall::reading::{ParsedEvent, arguments, can_be_place, is_person, na
 pub(in crate::recall) const MIN_PERSON_SIMILARITY: f32 = 0.7;
 /// Minimum similarity of two verbs for one deed.
 const MIN_DEED_SIMILARITY: f32 = 0.9;
+/// Minimum similarity of a phrase of an event to one that a question offers.
+const MIN_OFFERED_SIMILARITY: f32 = 0.9;
+/// Parts of a day with their hours.
+const PARTS_OF_DAY: &[(&str, Range<i8>)] = &[("morning", 4..12), ("afternoon", 12..18), ("evening", 17..24)];
 /// Maximum number of items of a list.
 pub(in crate::recall) const MAX_LIST_ITEMS: usize = 8;
 
@@ -35,17 +40,50 @@ pub(in crate::recall) fn answer_parts(question: &Question<'_>, found: &Retrieved
         AnswerKind::Person => acting_persons(question, &found.reading),
         AnswerKind::Owner => owners(question, &found.reading),
         AnswerKind::Thing if asks_profession(&question.asked) => professions(question, &found.reading),
+        AnswerKind::Description | AnswerKind::Thing if asks_which_of_offered(question) => {
+            let part_of_day = offered_part_of_day(question, found);
+            part_of_day.map_or_else(|| offered_part(question, &found.reading), |part| vec![part])
+        }
         AnswerKind::Thing => things_of_class(question, &found.reading),
-        AnswerKind::Description if question.asked.clause.asking.is_none() => offered_part(question, &found.reading),
         AnswerKind::Description => roles_between(question, &found.reading),
         _ => Vec::new(),
     }
 }
 
-/// Returns the one of the alternatives of a question without a verb that an event names: "cat or dog?".
-fn offered_part(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
+/// Returns whether a question without a question word offers what may be the answer: "was it the lamp or the fuse?".
+fn asks_which_of_offered(question: &Question<'_>) -> bool {
     let clause = &question.asked.clause;
-    let offered = question.asked.alternatives.iter().filter(|_| clause.verb.is_none() || clause.subject.is_none());
+    let offered = &question.asked.alternatives;
+    // "Is the window open or shut?" does not offer the window.
+    let subject = clause.subject.as_ref().filter(|_| clause.verb.is_some());
+    let about_subject = subject.is_some_and(|subject| offered.iter().any(|range| range.contains(&subject.range.start)));
+    // "Had she lent it to a friend, or was it in the car?" offers two clauses.
+    let acts = |word: &Word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal);
+    let all = offered.first().zip(offered.last()).map_or(0..0, |(first, last)| first.start..last.end);
+    let has_clause = clause.verb.is_some() && question.asked.words_in(&all).any(acts);
+    let plain = clause.asking.is_none() && question.asked.class.is_none();
+    plain && offered.len() > 1 && !about_subject && !has_clause
+}
+
+/// Returns the one of the offered parts of a day in which an event was: "in the morning or the afternoon?".
+fn offered_part_of_day(question: &Question<'_>, found: &RetrievedEvent) -> Option<String> {
+    let hours = |range: &Range<usize>| {
+        let words = question.part(range).to_lowercase();
+        PARTS_OF_DAY.iter().find(|(name, _)| words.ends_with(name)).map(|(_, hours)| hours.clone())
+    };
+    let offered = &question.asked.alternatives;
+    if offered.len() < 2 || !offered.iter().all(|range| hours(range).is_some()) {
+        return None;
+    }
+    let hour = found.span().start.to_jiff().to_zoned(question.now.time_zone().clone()).hour();
+    let part = offered.iter().find(|range| hours(range).is_some_and(|hours| hours.contains(&hour)))?;
+    let name = question.part(part).trim();
+    Some(if name.starts_with("the ") { format!("in {name}") } else { name.to_owned() })
+}
+
+/// Returns the one of the alternatives of a question that an event names: "cat or dog?".
+fn offered_part(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
+    let offered = question.asked.alternatives.iter();
     let told = reading.event.text.to_lowercase();
     let names = |range: &&Range<usize>| {
         let part = question.part(range).to_lowercase();
@@ -54,7 +92,13 @@ fn offered_part(question: &Question<'_>, reading: &ParsedEvent) -> Vec<String> {
         let whole = told.match_indices(&part).any(|(at, _)| {
             !told[..at].ends_with(char::is_alphanumeric) && !told[at + part.len()..].starts_with(char::is_alphanumeric)
         });
-        whole || !part.contains(' ') && kind()
+        // "The rear wheel" is the back wheel.
+        let inside = |noun: &&NounPhrase| question.part(&noun.range).eq_ignore_ascii_case(&part);
+        let alike = || {
+            let mut phrases = question.named.iter().filter(inside);
+            phrases.any(|noun| best_phrase_similarity(noun, reading) >= MIN_OFFERED_SIMILARITY)
+        };
+        whole || !part.contains(' ') && kind() || alike()
     };
     let named: Vec<String> = offered.filter(names).map(|range| question.part(range).to_owned()).collect();
     if named.len() == 1 { named } else { Vec::new() }

@@ -87,3 +87,12 @@ fn two_questions_at_once_are_both_answered() {
     let whole = home.ask("Who carried the ladder, and how much did it cost?");
     assert!(!whole.reason.starts_with("two questions"), "{}", whole.reason);
 }
+
+#[test]
+fn what_is_offered_without_a_question_word_is_chosen_from() {
+    let misses = home(ROWS).with_meaning().misses(&[
+        ("Did Rolf tie the ribbon in the morning or the evening?", "in the morning"),
+        ("Was it the hatch or the barn door that Tove shut?", "the hatch"),
+    ]);
+    assert_eq!(misses, NONE);
+}

@@ -403,6 +403,7 @@ fn kind_of_what(asked: &mut ParsedQuestion, asking: &Asking, words: &QuestionWor
     // "Which of us is going?", "which of them is ill, Vera or Ilse?"
     let of = |whom: &str| asking.word == "which" && words.has(&["which", "of", whom]);
     if of("us") || of("you") || of("them") && offers_persons(asked) {
+        asked.subject_is_asked |= asked.clause.subject.is_none();
         return AnswerKind::Person;
     }
     let comes_next = words.has(&["comes", "next"]) || words.has(&["come", "next"]);
