@@ -230,7 +230,7 @@ fn told_due(loan: &Loan, thing: &NounPhrase, events: &[RetrievedEvent]) -> Optio
         };
         reading.times.iter().find(told).map(|time| (found.clone(), time.span))
     };
-    since.filter_map(due).last()
+    since.rev().find_map(due)
 }
 
 /// Returns the loans of a thing in the order of their times.
@@ -242,6 +242,7 @@ fn loans_of(thing: &NounPhrase, events: &[RetrievedEvent]) -> Vec<Loan> {
         // Whoever carries it off soon after it was asked for has it.
         if let Some((receiver, request)) = requested.take_if(|(_, request)| {
             reading.event.kind == Kind::Caption
+                && !only_stands(reading)
                 && found.span().start <= request.span().start.saturating_add(HANDING_TIME)
         }) {
             loans.push(Loan { receiver, giver: None, lent: request.clone(), back: None });
@@ -293,6 +294,12 @@ fn giver_in(clause: &Clause, reading: &ParsedEvent) -> Option<NounPhrase> {
     let from = clause.adjuncts.iter().find(|adjunct| adjunct.preposition == "from").map(|adjunct| &adjunct.noun);
     let giver = if borrows { from } else { clause.subject.as_ref() };
     giver.and_then(|giver| reading.resolve(giver))
+}
+
+/// Returns whether an event only tells where things stand.
+fn only_stands(reading: &ParsedEvent) -> bool {
+    let mut verbs = reading.clauses().filter_map(|clause| clause.verb.as_ref());
+    verbs.all(|verb| is_one_of(&verb.lemma, &["be", "stand", "lie", "lean", "hang", "sit", "rest"]))
 }
 
 /// Returns whether a phrase of an event means the thing.

@@ -1,11 +1,9 @@
 //! A question that asks two things, split in two: "who took it in, and where is it?", "when and where is the meeting?",
 //! "who broke the jug, and when?".
 
-use std::ops::Range;
-
 use super::{AnswerKind, ParsedQuestion, parse_question};
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::syntax::NounPhrase;
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
 
 /// Maximum number of words of an answer that a pronoun of the second question is replaced by.
@@ -52,15 +50,15 @@ impl CompoundQuestion {
         }
         let second = &words[and + 1..];
         let acts = |word: &Word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal);
-        let mut first = text[..words[and].range.start].trim_end().to_owned();
+        let mut first = text.get(..words[and].range.start)?.trim_end().to_owned();
         // "Which animal and which plant did you see?": the deed of the second is that of both.
         if !words[begin..and].iter().any(acts) {
             let deed = second.iter().find(|word| acts(word))?;
-            first = format!("{first} {}", &text[deed.range.start..]);
+            first = format!("{first} {}", text.get(deed.range.start..)?);
         }
         let first = with_question_mark(&first);
         let Some(word) = bare_question(second) else {
-            let whole = with_question_mark(&text[second[0].range.start..]);
+            let whole = with_question_mark(text.get(second[0].range.start..)?);
             return Some(Self { first, second: Second::Whole(whole) });
         };
         let rest = clause_of_first(&first, &words[begin..and])?;
@@ -70,14 +68,13 @@ impl CompoundQuestion {
     /// The second question, given the answer of the first one. `None` if it needs that answer and there is none.
     pub fn second(&self, answer: Option<&str>) -> Option<String> {
         let answer = answer.filter(|answer| answer.split_whitespace().count() <= MAX_ANSWER_WORDS);
-        let text = match &self.second {
+        Some(match &self.second {
             Second::Whole(text) => self.without_pronouns(text, answer),
             Second::About { word, rest: ClauseOfFirst::Complete(clause) } => format!("{word} {clause}"),
             Second::About { word, rest: ClauseOfFirst::WithoutAnswer(auxiliary, rest) } => {
                 format!("{word} {auxiliary} {} {rest}", answer?)
             }
-        };
-        Some(capitalised(&text))
+        })
     }
 
     /// Replaces the pronouns of the second question by what they stand for.
@@ -121,8 +118,8 @@ fn who_did_it(first: &ParsedQuestion, text: &str, second: &ParsedQuestion) -> Op
 fn two_question_words(text: &str, words: &[Word]) -> Option<CompoundQuestion> {
     let [one, and, other, rest @ ..] = words else { return None };
     let begins = is_question_word(one) && and.has_text("and") && is_question_word(other);
-    let clause = &text[rest.first().filter(|next| begins && is_auxiliary(next))?.range.start..];
-    let question = |word: &Word| with_question_mark(&format!("{} {clause}", written(text, word)));
+    let clause = text.get(rest.first().filter(|next| begins && is_auxiliary(next))?.range.start..)?;
+    let question = |word: &Word| with_question_mark(&format!("{} {clause}", word.text));
     Some(CompoundQuestion { first: question(one), second: Second::Whole(question(other)) })
 }
 
@@ -133,8 +130,8 @@ fn asks_again(words: &[Word]) -> bool {
         // "What is white and is on the table?" has no new subject.
         return words.get(1).is_some_and(begins_subject);
     }
-    let first_is_preposition = first.tag == Tag::Preposition;
-    let at = usize::from(first_is_preposition);
+    // "To whom".
+    let at = usize::from(first.tag == Tag::Preposition);
     let Some(word) = words.get(at).filter(|word| is_question_word(word)) else { return false };
     if bare_question(words).is_some() {
         return true;
@@ -201,12 +198,11 @@ fn named(asked: &ParsedQuestion, text: &str, fits: impl Fn(&NounPhrase) -> bool)
     let beside = clause.adjuncts.iter().map(|adjunct| &adjunct.noun);
     let mut phrases = clause.objects.iter().chain(&clause.subject).chain(beside);
     let found = phrases.find(|noun| !noun.is_pronoun() && fits(noun))?;
-    let range: Range<usize> = found.range.clone();
-    text.get(range).map(str::to_owned)
+    text.get(found.range.clone()).map(str::to_owned)
 }
 
 fn is_living(noun: &NounPhrase) -> bool {
-    noun.kind == crate::language::english::syntax::NounKind::Name
+    noun.kind == NounKind::Name
         || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person | Category::Animal))
 }
 
@@ -225,11 +221,6 @@ fn begins_subject(word: &Word) -> bool {
     matches!(word.tag, Tag::Determiner | Tag::Owner | Tag::Pronoun | Tag::Name | Tag::Noun)
 }
 
-/// Returns a word as it is written in the text.
-fn written<'t>(text: &'t str, word: &Word) -> &'t str {
-    &text[word.range.clone()]
-}
-
 fn with_question_mark(text: &str) -> String {
     let bare = text.trim_end_matches(|c: char| !c.is_alphanumeric());
     format!("{bare}?")
@@ -241,16 +232,8 @@ fn with_article(answer: &str) -> String {
 }
 
 fn lowercase_first(text: &str) -> String {
-    changed_first(text, |first| first.to_lowercase().collect())
-}
-
-fn capitalised(text: &str) -> String {
-    changed_first(text, |first| first.to_uppercase().collect())
-}
-
-fn changed_first(text: &str, change: impl Fn(char) -> String) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| change(first) + letters.as_str())
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -269,27 +252,27 @@ mod tests {
                 "Who took the ladder in, and where did they leave it?",
                 Some("Nadia"),
                 "Who took the ladder in?",
-                "Where did Nadia leave the ladder?",
+                "where did Nadia leave the ladder?",
             ),
             (
                 "What did Ivo order and how much did it cost?",
                 Some("a lamp"),
                 "What did Ivo order?",
-                "How much did the lamp cost?",
+                "how much did the lamp cost?",
             ),
-            ("When and where is the rehearsal?", None, "When is the rehearsal?", "Where is the rehearsal?"),
-            ("Who broke the jug, and when?", Some("Ivo"), "Who broke the jug?", "When did Ivo break the jug?"),
+            ("When and where is the rehearsal?", None, "when is the rehearsal?", "where is the rehearsal?"),
+            ("Who broke the jug, and when?", Some("Ivo"), "Who broke the jug?", "when did Ivo break the jug?"),
             (
                 "How many lamps did Nadia promise, and to whom?",
                 None,
                 "How many lamps did Nadia promise?",
-                "To whom did Nadia promise lamps?",
+                "to whom did Nadia promise lamps?",
             ),
-            ("Where did Nadia go and why?", None, "Where did Nadia go?", "Why did Nadia go?"),
-            ("Which bird and which tree did you see?", None, "Which bird did you see?", "Which tree did you see?"),
+            ("Where did Nadia go and why?", None, "Where did Nadia go?", "why did Nadia go?"),
+            ("Which bird and which tree did you see?", None, "Which bird did you see?", "which tree did you see?"),
             ("Has the pump been mended, and who did it?", None, "Has the pump been mended?", "Who mended the pump?"),
-            ("Has Nadia left, and when?", None, "Has Nadia left?", "When has Nadia left?"),
-            ("Where are the tickets and how many are there?", None, "Where are the tickets?", "How many are there?"),
+            ("Has Nadia left, and when?", None, "Has Nadia left?", "when has Nadia left?"),
+            ("Where are the tickets and how many are there?", None, "Where are the tickets?", "how many are there?"),
         ] {
             let found = questions(text, answer);
             assert_eq!(found, [first, second], "{text}");
