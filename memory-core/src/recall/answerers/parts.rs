@@ -57,10 +57,10 @@ fn asks_which_of_offered(question: &Question<'_>) -> bool {
     // "Is the window open or shut?" does not offer the window.
     let subject = clause.subject.as_ref().filter(|_| clause.verb.is_some());
     let about_subject = subject.is_some_and(|subject| offered.iter().any(|range| range.contains(&subject.range.start)));
-    // "Had she lent it to a friend, or was it in the car?" offers two clauses.
+    // "Had she lent it to a friend, or was it in the car?" offers two clauses. "Left" at the begin may look like a verb.
     let acts = |word: &Word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal);
     let all = offered.first().zip(offered.last()).map_or(0..0, |(first, last)| first.start..last.end);
-    let has_clause = clause.verb.is_some() && question.asked.words_in(&all).any(acts);
+    let has_clause = clause.verb.is_some() && question.asked.words_in(&all).skip(1).any(acts);
     let plain = clause.asking.is_none() && question.asked.class.is_none();
     plain && offered.len() > 1 && !about_subject && !has_clause
 }
