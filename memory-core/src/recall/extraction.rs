@@ -119,7 +119,7 @@ pub(super) fn read_events(
     let Some(extractor) = pool.reader.extractor().filter(|_| !hurried) else { return Ok(None) };
     let mut events = events_to_read(gathered, candidates);
     events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
-    events.retain(|found| !is_mere_plan(pool.question, found) && !is_over(pool.question, found));
+    events.retain(|found| !is_mere_plan(pool.question, found) && !is_past_plan(pool.question, found));
     events.retain(|found| !ongoing::is_over(pool.question, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
@@ -221,7 +221,7 @@ fn is_mere_plan(question: &Question<'_>, found: &RetrievedEvent) -> bool {
 }
 
 /// Returns whether an event tells only of times that are over, where a question asks when something will be.
-fn is_over(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+fn is_past_plan(question: &Question<'_>, found: &RetrievedEvent) -> bool {
     let now = Timestamp::from(question.now.timestamp());
     let times = &found.reading.times;
     question.ask() == AnswerKind::Time

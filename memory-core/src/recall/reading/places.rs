@@ -222,8 +222,8 @@ fn is_of_object(clause: &Clause, at: usize) -> bool {
     let adjunct = &clause.adjuncts[at];
     let touches = |end: usize, start: usize| end < start && start <= end + 1;
     let moves = clause.verb.as_ref().is_some_and(|verb| {
-        let moving = lexicon::categories(&verb.lemma, PartOfSpeech::Verb).into_iter();
-        moving.into_iter().any(|(category, _)| category == Category::MotionVerb)
+        let mut categories = lexicon::categories(&verb.lemma, PartOfSpeech::Verb).into_iter();
+        categories.any(|(category, _)| category == Category::MotionVerb)
     });
     let next = clause.adjuncts.get(at + 1);
     adjunct.preposition == "to"

@@ -87,7 +87,7 @@ fn named_owner<'c>(owner: NounPhrase, clauses: impl Iterator<Item = &'c Clause>)
     Box::new(who.cloned().unwrap_or(owner))
 }
 
-fn is_living(noun: &NounPhrase) -> bool {
+pub(super) fn is_living(noun: &NounPhrase) -> bool {
     noun.kind == NounKind::Name
         || matches!(
             lexicon::category(&noun.head, PartOfSpeech::Noun),

@@ -1,9 +1,9 @@
 //! A question that asks two things, split in two: "who took it in, and where is it?", "when and where is the meeting?",
 //! "who broke the jug, and when?".
 
+use super::antecedent::is_living;
 use super::{AnswerKind, ParsedQuestion, parse_question};
-use crate::language::english::lexicon::{self, Category, PartOfSpeech};
-use crate::language::english::syntax::{NounKind, NounPhrase};
+use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
 /// Maximum number of words of an answer that a pronoun of the second question is replaced by.
@@ -201,16 +201,8 @@ fn named(asked: &ParsedQuestion, text: &str, fits: impl Fn(&NounPhrase) -> bool)
     text.get(found.range.clone()).map(str::to_owned)
 }
 
-fn is_living(noun: &NounPhrase) -> bool {
-    noun.kind == NounKind::Name
-        || matches!(lexicon::category(&noun.head, PartOfSpeech::Noun), Some(Category::Person | Category::Animal))
-}
-
 fn is_question_word(word: &Word) -> bool {
-    matches!(
-        word.text.as_str(),
-        "who" | "whom" | "whose" | "what" | "which" | "where" | "when" | "why" | "how" | "who's" | "where's" | "what's"
-    )
+    matches!(word.text.as_str(), "who" | "whom" | "whose" | "what" | "which" | "where" | "when" | "why" | "how")
 }
 
 fn is_auxiliary(word: &Word) -> bool {
