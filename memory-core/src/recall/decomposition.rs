@@ -1,12 +1,12 @@
 //! Answers a question that compares by a question about each thing: "who is older, Mira or Leon?" by "how old is Mira?"
 //! and "how old is Leon?" (self-ask: Press et al. 2022, section 3). Each runs through the whole chain.
 
-use super::answerers::places::capitalised;
 use super::candidate::{Candidate, CandidateValue, Layer, Signals};
 use super::pool::{EventPool, RetrievedEvent};
 use super::quantities::{Quantity, base_units, quantities};
 use super::stopwatch::Stopwatch;
-use super::{Weighed, embed_question, fusion, gather, parse, weigh};
+use super::{Weighed, embed_question, fusion, gather, identification, parse, weigh};
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{Measure, Measuring, measuring_questions};
 use crate::language::english::time::{Tense, whole_times_told};
 use crate::{Query, QueryError, TimeSpan};
@@ -66,7 +66,8 @@ fn measure(pool: &EventPool<'_>, text: &str, measure: Measure) -> Result<Option<
     let question = parse(&query, reader, asked.now.clone(), asked.hard)?;
     let (mut degraded, mut trace) = (Vec::new(), Vec::new());
     let embeddings = embed_question(&question, reader, &mut degraded);
-    let mut own = EventPool::new(reader, &question, embeddings.question);
+    let identified = identification::identify(reader, &question)?;
+    let mut own = EventPool::new(reader, &question, embeddings.question, identified);
     let mut gathered = gather(&mut own, embeddings.cue.as_ref(), &mut trace)?;
     let Weighed { candidates, intent, .. } = weigh(&own, &mut gathered, &mut degraded, &mut trace)?;
     let found = fusion::fuse(candidates, question.ask(), intent).into_iter().find_map(|candidate| {

@@ -22,6 +22,7 @@ mod denial;
 mod evidence;
 mod extraction;
 mod fusion;
+mod identification;
 mod intent;
 mod likeness;
 pub(crate) mod looking;
@@ -121,7 +122,9 @@ fn deliberate_one(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
     let classified = stopwatch.elapsed_within_budget()?;
     let limit = query.top_k.clamp(1, MAX_EVIDENCE);
     let mut trace = trace::question_steps(&question);
-    let mut pool = EventPool::new(reader, &question, embeddings.question);
+    let identified = identification::identify(reader, &question)?;
+    trace.extend(trace::identification_steps(&identified));
+    let mut pool = EventPool::new(reader, &question, embeddings.question, identified);
     let mut gathered = gather(&mut pool, embeddings.cue.as_ref(), &mut trace)?;
     let pool = pool;
     stopwatch.elapsed_within_budget()?;
@@ -167,6 +170,7 @@ fn deliberate_one(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
     };
     let mut evidence = corrections::order_corrections_first(evidence, &pool.taken_back);
     evidence.truncate(limit);
+    identification::show_as_seen(&pool, &mut conclusion, &mut evidence)?;
     degraded.splice(0..0, missing::degraded_reasons(&question, &evidence, conclusion.answer.is_some(), reader));
     let answer = Answer {
         answer: conclusion.answer,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Reader;
 use super::content::{Content, Coverage};
 use super::corrections::CorrectedStatement;
+use super::identification::IdentifiedCaptions;
 use super::nearest;
 use super::question::Question;
 use super::reading::ParsedEvent;
@@ -92,18 +93,26 @@ pub(super) struct EventPool<'a> {
     pub embedding: Option<Vec<f32>>,
     /// Corrected statements. They are no longer retrieved.
     pub taken_back: Vec<CorrectedStatement>,
+    /// Captions in which persons of the question are described and not named. They are read with the names.
+    pub identified: IdentifiedCaptions,
     readings: RefCell<HashMap<EventId, Arc<ParsedEvent>>>,
     /// Number of texts whose pronouns were resolved.
     antecedent_lookups: Cell<usize>,
 }
 
 impl<'a> EventPool<'a> {
-    pub fn new(reader: &'a dyn Reader, question: &'a Question<'a>, embedding: Option<Vec<f32>>) -> Self {
+    pub fn new(
+        reader: &'a dyn Reader,
+        question: &'a Question<'a>,
+        embedding: Option<Vec<f32>>,
+        identified: IdentifiedCaptions,
+    ) -> Self {
         Self {
             reader,
             question,
             embedding,
             taken_back: Vec::new(),
+            identified,
             readings: RefCell::default(),
             antecedent_lookups: Cell::new(0),
         }
@@ -134,10 +143,13 @@ impl<'a> EventPool<'a> {
     }
 
     /// Parses an event. Each event is parsed once per question.
-    pub fn reading(&self, event: Event) -> Arc<ParsedEvent> {
+    pub fn reading(&self, mut event: Event) -> Arc<ParsedEvent> {
         let id = event.id;
         if let Some(known) = self.readings.borrow().get(&id) {
             return Arc::clone(known);
+        }
+        if let Some(caption) = self.identified.get(id) {
+            event.text.clone_from(&caption.named);
         }
         let reading = ParsedEvent::parse(event, self.reader.zone());
         let spoken_of = if reading.lacks_antecedent() { self.preceding_person(&reading.event) } else { None };
@@ -314,7 +326,8 @@ impl<'a> EventPool<'a> {
                 limit,
                 ..Holding::default()
             });
-            let found = self.read(&ids, content)?;
+            let shown = self.identified.of(noun, span).collect::<Vec<_>>();
+            let found = merge(self.read(&ids, content)?, self.read(&shown, content)?);
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -350,6 +363,8 @@ impl<'a> EventPool<'a> {
         let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.known_synonyms(word));
         groups.extend(of);
         let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
+        let shown = self.identified.of(noun, span).filter(|id| !ids.contains(id)).collect::<Vec<_>>();
+        ids.extend(shown);
         // People omit modifiers: search for the head alone.
         if ids.is_empty() && groups.len() > 1 {
             ids = search.holding(&Holding {

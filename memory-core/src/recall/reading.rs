@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 pub(super) use self::places::{Placement, ThingPlace, can_be_place};
 use super::quantities::{Quantity, quantities};
 use crate::language::english::closed::{PLACE_PREPOSITIONS, is_one_of, number_word};
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, Sentence, parse_with};
 use crate::language::english::tag::{Tag, Word, lemma};
@@ -174,7 +175,7 @@ impl ParsedEvent {
         };
         let mut named = self.clauses().flat_map(arguments).flat_map(NounPhrase::coordinated).filter(other);
         let first = named.next()?;
-        named.all(|noun| noun.head == first.head).then(|| name_phrase(&capitalise(&first.head)))
+        named.all(|noun| noun.head == first.head).then(|| name_phrase(&capitalised(&first.head)))
     }
 
     /// Sets the referent of "he" or "she".
@@ -412,11 +413,6 @@ pub(super) fn is_person(noun: &NounPhrase) -> bool {
 pub(super) fn can_be_animal(word: &str) -> bool {
     let mut all = lexicon::categories(word, PartOfSpeech::Noun).into_iter();
     all.any(|(category, share)| category == Category::Animal && share >= MIN_OTHER_SENSE_SHARE)
-}
-
-fn capitalise(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Returns a name as a noun phrase.

@@ -3,6 +3,7 @@
 use super::candidate::{Candidate, Signals};
 use super::corrections::CorrectedStatement;
 use super::extraction::ReadSupport;
+use super::identification::IdentifiedCaptions;
 use super::question::Question;
 use crate::TraceStep;
 use crate::language::english::syntax::NounPhrase;
@@ -44,6 +45,16 @@ pub(super) fn question_steps(question: &Question<'_>) -> Vec<TraceStep> {
         steps.push(trace_step("cue words", format!("{:?} {}", cue.order, question.part(&cue.range))));
     }
     steps
+}
+
+/// Says whom captions describe, and who was considered.
+pub(super) fn identification_steps(identified: &IdentifiedCaptions) -> Vec<TraceStep> {
+    let considered = identified.looked_for().map(|(described, ranked)| {
+        let ranked: Vec<String> = ranked.iter().map(|(name, votes)| format!("{name} {votes:.2}")).collect();
+        trace_step("described", format!("{described}: {}", ranked.join(", ")))
+    });
+    let named = identified.iter().map(|(id, caption)| trace_step("identified", format!("{id}: {}", caption.named)));
+    considered.chain(named).collect()
 }
 
 /// Says which statement a later one takes back.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lexicon::is_woman;
 use super::text::Noun;
+use crate::language::english::gender::gender;
 use crate::{Event, EventId};
 
 /// Maximum age of a mention, in microseconds.
@@ -82,17 +82,17 @@ impl MentionContext {
 
     /// Resolves a pronoun of `event`, said in its source by `speaker`.
     pub fn resolve(&mut self, pronoun: &str, event: &Event, speaker: Option<&Noun>) -> Option<&Mention> {
-        let (person, woman) = match pronoun {
-            "he" | "him" | "his" => (true, Some(false)),
-            "she" | "her" | "hers" => (true, Some(true)),
-            "it" | "its" | "they" | "them" | "their" => (false, None),
+        let person = match pronoun {
+            "he" | "him" | "his" | "she" | "her" | "hers" => true,
+            "it" | "its" | "they" | "them" | "their" => false,
             _ => return None,
         };
+        let asked = gender(pronoun);
         let at = event.span.start.as_micros();
         let fits = |mention: &Mention| {
-            let gender = is_woman(&mention.noun.shown);
+            let called = mention.noun.shown.split_whitespace().find_map(gender);
             mention.person == person
-                && (!person || gender.is_none() || gender == woman)
+                && (!person || called.is_none() || called == asked)
                 && speaker.is_none_or(|speaker| speaker.key != mention.noun.key)
         };
         let Mentions { latest, unsettled } = self.sources.get_mut(&event.source)?;

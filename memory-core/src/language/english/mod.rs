@@ -5,6 +5,8 @@ pub(crate) mod closed;
 pub(crate) mod correction;
 pub(crate) mod faults;
 pub(crate) mod foreign;
+pub(crate) mod gender;
+pub(crate) mod letters;
 pub(crate) mod lexicon;
 pub(crate) mod question;
 pub(crate) mod reply;

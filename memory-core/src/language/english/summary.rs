@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::Timestamp;
 use crate::gist_line::{Line, Topic};
+use crate::language::english::letters::capitalised;
 use crate::language::english::tag::{Tag, tag_words};
 
 /// Longest pause within one stretch of a summary, in microseconds. Each stretch gets its own time.
@@ -151,11 +152,6 @@ fn with_count(text: &str, line: &Line) -> String {
         2 => format!("{text} (twice)"),
         times => format!("{text} ({times} times)"),
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Returns a text with a lower-case first letter, unless the word is a name.

@@ -1,6 +1,5 @@
 //! Answers what is planned: "what have we got coming up?", "what's on on Friday?", with what was announced, by its time.
 
-use super::places::capitalised;
 use super::quote::quotation;
 use super::summary::today;
 use super::times::{MAX_CLOCK_SPAN, hour_of_day, is_former_time, verb_is_denied};
@@ -8,6 +7,7 @@ use crate::episodic::gist::SUMMARY_WORDS;
 use crate::index::{Holding, words};
 use crate::language::english::closed::is_one_of;
 use crate::language::english::correction::{Correction, self_correction};
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase, Sentence};

@@ -9,12 +9,12 @@ use self::units::{UNITS_BY_VERB, is_same_name, noun_before};
 pub(in crate::recall) use self::units::{has_asked_unit, measures, unit_class, unit_of};
 
 use crate::ReadError;
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::scales::is_unit;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::time::{Tense, say_day};
 use crate::recall::answerers::birthdays::states_age;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::times::rank_margin;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{lacks_asked_thing, relevant_clauses};

@@ -1,6 +1,7 @@
 //! Answers how old somebody is and when that changes: "Emil turns five on Friday", "I am nine".
 
 use crate::language::english::closed::is_one_of;
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::scales::is_unit;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
@@ -8,7 +9,6 @@ use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Tense, ToldTime, say_period};
 use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;
 use crate::recall::pool::{EventPool, merge};

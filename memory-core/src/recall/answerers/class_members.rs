@@ -1,12 +1,12 @@
 //! Answers with the members of a class: "which animals did you see?", "how many different animals were there?".
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, is_request_verb};
 use crate::language::english::syntax::{NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::ordinal::{SAYS_SEVERAL, is_perception_verb};
 use crate::recall::answerers::parts::MAX_LIST_ITEMS;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{asks_for_name_or_number, join_list};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::pool::{EventPool, RetrievedEvent};

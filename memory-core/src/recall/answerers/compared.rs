@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Comparison};
 use crate::language::english::time::{say_day, say_length, time_phrases};
 use crate::recall::answerers::amounts::has_unit_class_of;
 use crate::recall::answerers::order::main_noun;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;

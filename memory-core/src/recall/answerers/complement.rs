@@ -2,9 +2,9 @@
 //! one of them.
 
 use crate::ReadError;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::word_similarity;

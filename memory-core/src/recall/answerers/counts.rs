@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase};
@@ -125,7 +126,7 @@ fn told_periods(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<Ca
     let text = found.reading.text(&quantity.range).to_owned();
     Some(Candidate {
         layer: Layer::Episodes,
-        text: super::places::capitalised(&text),
+        text: capitalised(&text),
         value: CandidateValue::Number(quantity.value, quantity.unit),
         signals: Signals {
             coverage: found.coverage.of_content,
@@ -152,7 +153,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<
     let (text, found) = told.find_map(|found| frequency_in(&found.reading.event.text).map(|text| (text, found)))?;
     Some(Candidate {
         layer: Layer::Episodes,
-        text: super::places::capitalised(&text),
+        text: capitalised(&text),
         value: CandidateValue::Text(text),
         signals: Signals {
             coverage: found.coverage.of_content,

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::Clause;
 use crate::recall::answerers::causes::{explaining_clause, faulty_thing};
 use crate::recall::answerers::keep_if_any;
 use crate::recall::answerers::ongoing;
 use crate::recall::answerers::parts::{MAX_LIST_ITEMS, answer_parts, is_one_of_colours, names_role_holder};
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, may_contain_answer, quotation, quotation_fit};
 use crate::recall::answerers::rank::{rank, refers_to_asked_future};
 use crate::recall::answerers::times::rank_margin;

@@ -5,8 +5,8 @@
 use jiff::Zoned;
 
 use crate::index::{Holding, is_stop_word, words};
+use crate::language::english::letters::capitalised;
 use crate::language::english::time::say_moment;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::pool::EventPool;
 use crate::semantic::{Ask, Fact, FactQuestion, FactsFound, same_state};

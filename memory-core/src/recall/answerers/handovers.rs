@@ -2,9 +2,9 @@
 //! "has Ivo returned it?", "when do we get it back?", "how long did he have it?".
 
 use super::parts::MIN_PERSON_SIMILARITY;
-use super::places::capitalised;
 use super::quote::quotation;
 use crate::language::english::closed::is_one_of;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, ToldTime, say_length_of, say_period};

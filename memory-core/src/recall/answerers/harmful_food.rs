@@ -1,10 +1,10 @@
 //! Answers what somebody must not eat, drink or take: what was told to harm them.
 
 use crate::language::english::closed::{HARM_WORDS, INDEFINITE_PRONOUNS, is_one_of};
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;

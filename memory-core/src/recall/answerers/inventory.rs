@@ -2,6 +2,7 @@
 
 use crate::Kind;
 use crate::ReadError;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -66,7 +67,7 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
     broken.truncate(MAX_THINGS);
     broken.reverse();
     let names: Vec<String> = broken.iter().map(|(name, _)| name.clone()).collect();
-    let text = super::places::capitalised(&join_list(&names));
+    let text = capitalised(&join_list(&names));
     let evidence = broken.into_iter().map(|(_, found)| found).collect();
     Ok(Some(Candidate::computed(
         Layer::Episodes,
@@ -107,7 +108,7 @@ fn persons_in_state(pool: &EventPool<'_>, wanted: &str) -> Result<Option<Candida
         return Ok(None);
     }
     let held: Vec<&(NounPhrase, bool, RetrievedEvent)> = known.iter().filter(|(_, holds, _)| *holds).collect();
-    let name = |person: &NounPhrase| super::places::capitalised(&person.lemmas().join(" "));
+    let name = |person: &NounPhrase| capitalised(&person.lemmas().join(" "));
     let names: Vec<String> = held.iter().map(|(person, ..)| name(person)).collect();
     let text = if names.is_empty() { "Nobody".to_owned() } else { join_list(&names) };
     let evidence = match held.is_empty() {

@@ -1,8 +1,8 @@
 //! Answers who broke something by what they did to it: "I knocked the vase off the shelf" for "who broke the
 //! vase?".
 
-use super::places::capitalised;
 use crate::language::english::closed::is_one_of;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};

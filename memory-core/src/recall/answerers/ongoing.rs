@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::parts::MIN_PERSON_SIMILARITY;
-use super::places::capitalised;
 use crate::language::english::closed::is_one_of;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::time::Tense;

@@ -1,10 +1,10 @@
 //! Answers what came first or next: the order of events of one kind.
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
 use crate::language::english::time::{Tense, say_moment};
 use crate::recall::answerers::counts::times_in_words;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::content::{Content, ContentItem, word_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::parts::answer_parts;
-use super::places::capitalised;
 use super::quote::quotation;
 use crate::language::english::closed::SPEECH_VERBS;
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase};

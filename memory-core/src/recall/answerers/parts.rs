@@ -6,11 +6,11 @@ use crate::Kind;
 use crate::language::english::address::is_address;
 use crate::language::english::closed::{ADDRESS_OPENERS, SPEECH_VERBS, is_one_of};
 use crate::language::english::correction::is_taken_back;
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, Word};
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::asks_for_name_or_number;
 use crate::recall::answerers::rank::asked_share;
 use crate::recall::answerers::roles::{

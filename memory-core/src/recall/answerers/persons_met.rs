@@ -2,15 +2,16 @@
 
 use super::class_members::asks_perception_only;
 use super::parts::MAX_LIST_ITEMS;
-use super::places::capitalised;
 use super::quote::join_list;
 use crate::language::english::closed::number_word;
+use crate::language::english::letters::{capitalised, lowercase_first};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::time::Tense;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
+use crate::recall::identification::with_description;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::{Question, ROBOT_ENTITY};
 use crate::recall::reading::{ParsedEvent, is_person};
@@ -21,8 +22,6 @@ type Persons = Vec<(String, RetrievedEvent)>;
 
 /// Maximum number of events that are looked through, the latest ones.
 const MAX_EVENTS: usize = 600;
-/// Longest gap in the text between a person and what describes them.
-const MAX_GAP: usize = 1;
 
 /// Answers with the persons who spoke, acted or were seen in the time of the question, if it says nothing else of them.
 /// Known ones come first.
@@ -133,22 +132,9 @@ fn persons_seen(reading: &ParsedEvent) -> Vec<(bool, String)> {
             let person = lexicon::is_a_as(&noun.head, "person", PartOfSpeech::Noun).is_some()
                 && lexicon::is_kind_of(&noun.head, "person");
             (new && person && noun.kind == NounKind::Common && !noun.range.is_empty())
-                .then(|| (false, with_description(noun, clause, reading)))
+                .then(|| (false, lowercase_first(&with_description(noun, clause, reading))))
         });
         persons.collect::<Vec<_>>()
     };
     reading.clauses().flat_map(of_clause).collect()
-}
-
-/// Returns the words for a person with what follows and describes them: "a woman in a red coat".
-fn with_description(noun: &NounPhrase, clause: &Clause, reading: &ParsedEvent) -> String {
-    let follows = |start: usize| start >= noun.range.end && start - noun.range.end <= MAX_GAP;
-    let described = clause
-        .adjuncts
-        .iter()
-        .find(|adjunct| matches!(adjunct.preposition.as_str(), "in" | "with") && follows(adjunct.range.start));
-    let end = described.map_or(noun.range.end, |adjunct| adjunct.range.end);
-    let words = reading.text(&(noun.range.start..end));
-    let mut letters = words.chars();
-    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -4,6 +4,7 @@ mod choice;
 
 use self::choice::{asks_earlier_place, choose_report};
 use crate::language::english::closed::is_one_of;
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
@@ -524,9 +525,4 @@ pub(super) fn same_place(a: &str, b: &str) -> bool {
             .collect::<Vec<_>>()
     };
     plain(a) == plain(b)
-}
-
-pub(in crate::recall) fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

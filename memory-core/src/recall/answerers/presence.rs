@@ -2,11 +2,12 @@
 //! at which it was named, else by the pictures of that time.
 
 use super::counts::times_in_words;
-use super::places::{capitalised, located_phrase};
+use super::places::located_phrase;
 use super::poses::{events_with_pose, named_place, names_place, place_at_pose};
 use crate::episodic::gist::{Line, Topic, joined};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::space::{
     SpatialQuestion, at_place, join_list, named_place as named_in, place_name, spatial_question,

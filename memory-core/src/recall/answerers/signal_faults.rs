@@ -1,10 +1,10 @@
 //! Answers what was wrong with the picture or the sound: "did your camera give you trouble?".
 
 use crate::language::english::faults::{self, FaultySignal};
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::say_moment;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;

@@ -1,12 +1,12 @@
 //! Answers when a state began, when somebody came back, or when an announced deed was done: times that need more than
 //! one event.
 
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::Occurrence;
 use crate::language::english::states::{StateScale, state_of_word};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimeRelation, say_day, say_moment};
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::clause_selection::relevant_clauses;
 use crate::recall::content::verb_similarity;

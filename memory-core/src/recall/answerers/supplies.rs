@@ -1,12 +1,12 @@
 //! Answers what has to be bought: everything that was needed or had run out when it was last spoken of.
 
 use crate::language::english::closed::{HAVE_FORMS, MODALS, is_one_of};
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::time::Tense;
 use crate::recall::answerers::harmful_food::phrase_in_lower_case;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::{join_list, quotation};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::likeness::phrase_similarity;

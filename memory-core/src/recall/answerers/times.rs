@@ -5,11 +5,11 @@ mod planned;
 use self::planned::{first_planned_time, former_time};
 pub(super) use self::planned::{hour_of_day, is_former_time, told_future_time};
 use crate::index::{stem, words};
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::time::{
     Tense, TimeRelation, ToldTime, say_clock_range, say_exact_moment, say_moment, say_period,
 };
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::recall::content::verb_similarity;

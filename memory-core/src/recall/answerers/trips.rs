@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use super::places::capitalised;
 use super::poses::{event_subject, is_sighting_of, list_candidate, named_place, place_at_pose, read_subject};
 use super::presence::{is_named_now, naming_events, visits_by_pictures};
 use crate::episodic::visited;
 use crate::index::SearchQuery;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::space::{
     PERCEPTION_VERBS, SpatialQuestion, asks_robot_perception, at_place, join_list, place_name, robot_route,

@@ -2,11 +2,11 @@
 
 use super::{ReadEvent, ReadEvents};
 use crate::index;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::summary::uncapitalised;
 use crate::language::english::syntax::NounKind;
 use crate::recall::answerers::parts::MAX_LIST_ITEMS;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::join_list;
 use crate::recall::candidate::{Candidate, CandidateValue};
 use crate::recall::pool::RetrievedEvent;

@@ -5,6 +5,7 @@ use super::parse::{Daytime, ProcedureQuestion};
 use super::world::ToldClaim;
 use super::{ProcedureQuery, Subject};
 use crate::EventId;
+use crate::language::english::letters::capitalised;
 use crate::language::english::tag::Tag;
 use crate::logic::query::{Behaviour, Missing, Needed, NextStep, Path, StandIns};
 use crate::logic::{Procedure, StepId};
@@ -360,9 +361,4 @@ pub(super) fn listed(items: &[String]) -> String {
 
 fn quoted_text(told: &ToldClaim) -> &str {
     told.event.text.trim().trim_end_matches('.')
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::compose::{ComposedAnswer, capitalised, listed, session_count};
+use super::compose::{ComposedAnswer, listed, session_count};
 use super::course::{ImpersonalStep, ProcedureCourse, SoughtWords};
 use super::forms::{StepQuestion, split_statements};
 use super::parse::ParsedProcedureQuestion;
 use crate::index::Search;
+use crate::language::english::letters::capitalised;
 use crate::language::english::syntax::parse;
 use crate::language::english::time::say_length;
 use crate::logic::{Procedure, Run};

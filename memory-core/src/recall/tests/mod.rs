@@ -11,6 +11,7 @@ mod evidence;
 mod extraction;
 mod grammar;
 pub(crate) mod home;
+mod identified;
 mod inferred;
 mod loans;
 mod marked_words;

@@ -3,6 +3,7 @@
 
 use super::antecedent::is_living;
 use super::{AnswerKind, ParsedQuestion, parse_question};
+use crate::language::english::letters::lowercase_first;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
@@ -221,11 +222,6 @@ fn with_question_mark(text: &str) -> String {
 fn with_article(answer: &str) -> String {
     let plain = answer.split_once(' ').filter(|(first, _)| matches!(*first, "a" | "an"));
     plain.map_or_else(|| answer.to_owned(), |(_, rest)| format!("the {rest}"))
-}
-
-fn lowercase_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 #[cfg(test)]

@@ -5,13 +5,18 @@ use std::ops::Range;
 use super::phrases::SyntaxPhrase;
 use super::{Adjunct, Clause, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, PLACE_PREPOSITIONS, is_one_of};
+use crate::language::english::gender::gender;
 
 /// Returns whether a verb follows whose subject a noun here would be.
 fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
     // "Ben sings and we clap": the base form is finite.
     let plain = matches!(noun.head.as_str(), "i" | "we" | "they");
-    for phrase in rest {
+    // "…, and the girl with the red hair carries it": what describes a person may stand between.
+    let described = matches!(rest.first(), Some(SyntaxPhrase::Adjunct(adjunct))
+        if is_one_of(&adjunct.preposition, &["with", "in"]) && gender(&noun.head).is_some());
+    for phrase in &rest[usize::from(described)..] {
         match phrase {
+            SyntaxPhrase::Verb(verb) if described => return !verb.infinitive && !verb.progressive,
             SyntaxPhrase::Verb(verb) => return !verb.infinitive || verb.modal.is_some() || plain,
             SyntaxPhrase::Complement(..) => {}
             _ => return false,

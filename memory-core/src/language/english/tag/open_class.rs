@@ -61,6 +61,8 @@ impl Tagger<'_> {
                     });
                     if describes && self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Verb }
                 }
+                // "A white-haired woman."
+                text if text.ends_with("ed") && text.contains('-') && self.can_be_nominal(at + 1) => Tag::Adjective,
                 text if text.ends_with("ed") && text.len() > 4 && !self.has_verb => Tag::Verb,
                 // "How does Ivo descale the kettle?": nothing else stands between a subject and an object.
                 _ if self.is_between_subject_and_object(at) => Tag::Verb,

@@ -2,6 +2,8 @@
 
 use super::{OpenClassShares, Tag, Word};
 use crate::language::english::closed::{DO_FORMS, is_one_of};
+use crate::language::english::gender::gender;
+use crate::language::english::lexicon::{self, PartOfSpeech};
 
 /// Verbs before a bare infinitive: "did she help carry it?".
 const VERBS_WITH_BARE_INFINITIVE: &[&str] =
@@ -11,6 +13,7 @@ const VERBS_WITH_BARE_INFINITIVE: &[&str] =
 pub(super) fn correct_tags(words: &mut [Word], shares: &[OpenClassShares]) {
     tag_all_right(words);
     tag_owned_things(words, shares);
+    tag_deed_of_described(words, shares);
     let mut first = 0;
     while first < words.len() {
         let end = (first..words.len()).find(|at| matches!(words[*at].text.as_str(), "." | "!" | "?" | ";" | ","));
@@ -36,6 +39,33 @@ fn inverted_auxiliary(words: &[Word]) -> Option<usize> {
     let begins = before.iter().all(|word| matches!(word.tag, Tag::Conjunction | Tag::Adverb | Tag::Time));
     let own = before.iter().any(|word| matches!(word.tag, Tag::Verb | Tag::Modal | Tag::Pronoun));
     (!own && (asks || begins)).then_some(at)
+}
+
+/// Tags a verb after a person who is described first, if a sentence has none: "a man with grey hair saws planks".
+fn tag_deed_of_described(words: &mut [Word], shares: &[OpenClassShares]) {
+    let mut sentences: Vec<usize> = vec![0];
+    sentences
+        .extend((0..words.len()).filter(|at| matches!(words[*at].text.as_str(), "." | "!" | "?")).map(|at| at + 1));
+    for start in sentences {
+        let rest = &words[start.min(words.len())..];
+        let end = start + rest.iter().position(|word| word.tag == Tag::Mark).unwrap_or(rest.len());
+        let is_person = |word: &Word| gender(&word.lemma).is_some();
+        let person = (start..end).find(|at| !matches!(words[*at].tag, Tag::Determiner | Tag::Adjective));
+        let Some(with) = person.filter(|at| *at > start && is_person(&words[*at])).map(|at| at + 1) else { continue };
+        let acts = |word: &Word| matches!(word.tag, Tag::Verb | Tag::Auxiliary | Tag::Modal | Tag::Wh);
+        if with >= end || !matches!(words[with].text.as_str(), "with" | "in") || words[start..end].iter().any(acts) {
+            continue;
+        }
+        let deed = (with + 2..end).find(|at| {
+            let verb = lexicon::lemma(&words[*at].text, PartOfSpeech::Verb);
+            let third = words[*at].text.ends_with('s') && verb.is_some_and(|verb| verb != words[*at].text);
+            third && shares[*at].verb > 0 && words[*at].tag == Tag::Noun && words[*at - 1].tag == Tag::Noun
+        });
+        if let Some(at) = deed {
+            words[at].tag = Tag::Verb;
+            words[at].lemma = super::lemma(&words[at].text, Tag::Verb);
+        }
+    }
 }
 
 /// Keeps one main verb in a question: "does the bilge pump make a noise?" (a pump), "when does the train to the fair

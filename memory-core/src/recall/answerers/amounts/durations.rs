@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::{GOOD_COVERAGE, amount_signals};
+use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{TimeRelation, ToldTime, say_length, say_period};
 use crate::recall::answerers::counts::counted_events;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent, merge};
 use crate::recall::question::Question;

@@ -7,12 +7,12 @@ use super::{
 use crate::index::words;
 use crate::language::english::closed::is_one_of;
 use crate::language::english::correction::self_correction;
+use crate::language::english::letters::capitalised;
 use crate::language::english::question::Occurrence;
 use crate::language::english::states::{COMING_VERBS, LEAVING_VERBS};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
-use crate::recall::answerers::places::capitalised;
 use crate::recall::answerers::quote::quotation;
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::content::word_similarity;
