@@ -15,6 +15,8 @@ use crate::recall::reading::{ParsedEvent, arguments};
 
 /// Nouns for anybody of an age, beside those that tell the gender.
 const OF_AN_AGE: &[&str] = &["adult", "baby", "child", "kid", "person", "teenager", "toddler", "youngster"];
+/// Nouns for somebody who is not grown up.
+const CHILDREN: &[&str] = &["baby", "boy", "child", "girl", "kid", "lad", "lass", "teenager", "toddler", "youngster"];
 /// Nouns that say no more of a grown person than the gender. There may be many of them, as not of girls.
 const GROWN: &[&str] = &["adult", "gentleman", "guy", "lady", "man", "person", "woman"];
 /// Longest gap in the text between a person and what describes them.
@@ -42,6 +44,13 @@ impl PersonDescription {
                 (false, false) => self.words.is_subset(&other.words) || other.words.is_subset(&self.words),
                 _ => false,
             }
+    }
+
+    /// Returns whether nobody can be described in both ways: a man is no girl.
+    pub fn excludes(&self, other: &Self) -> bool {
+        let genders = (gender(&self.head), gender(&other.head));
+        let differ = matches!(genders, (Some(own), Some(other)) if own != other);
+        differ || is_one_of(&self.head, CHILDREN) != is_one_of(&other.head, CHILDREN)
     }
 
     /// Returns whether another description is in the same words, but for the article.

@@ -70,22 +70,24 @@ impl DescribedPersons {
     }
 
     /// Returns the person who is meant by a description, with the votes. `None` if it may be nobody of them, or several. Who
-    /// is known to look otherwise does not count as another one.
+    /// is known to look otherwise does not count as another one, and a man is no girl.
     fn meant<'p>(&'p self, described: &'p DescribedPerson) -> Option<&'p (String, f32)> {
-        let best = described.ranked.first()?;
-        let mut others = described.ranked[1..].iter();
-        let second = others.find(|(other, votes)| !self.looks_otherwise(other, *votes, &described.description));
+        let is_other =
+            |name: &str, votes: f32| self.looks_otherwise(name, votes, |other| other.excludes(&described.description));
+        let first = described.ranked.iter().position(|(name, votes)| !is_other(name, *votes))?;
+        let best = &described.ranked[first];
+        let mut others = described.ranked[first + 1..].iter();
+        let second = others.find(|(other, votes)| {
+            !self.looks_otherwise(other, *votes, |known| !known.is_of_same_person(&described.description))
+        });
         let second = second.map_or(0.0, |(_, votes)| *votes);
         let least = if described.description.is_anybody() { MIN_VOTES_FOR_ANYBODY } else { MIN_VOTES };
         (best.1 >= least && best.1 >= MIN_RATIO * second).then_some(best)
     }
 
-    /// Returns whether a person is rather meant by another description.
-    fn looks_otherwise(&self, name: &str, votes: f32, description: &PersonDescription) -> bool {
-        let others = self
-            .0
-            .iter()
-            .filter(|other| !other.description.is_anybody() && !other.description.is_of_same_person(description));
+    /// Returns whether a person is rather meant by another description, one of those that are given.
+    fn looks_otherwise(&self, name: &str, votes: f32, is_given: impl Fn(&PersonDescription) -> bool) -> bool {
+        let others = self.0.iter().filter(|other| !other.description.is_anybody() && is_given(&other.description));
         others.filter_map(|other| other.ranked.first()).any(|(other, best)| other == name && *best >= MIN_RATIO * votes)
     }
 }

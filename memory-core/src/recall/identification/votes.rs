@@ -5,12 +5,12 @@
 //! meaning that both share, and by how near in time they are. Seen again, the description alone names the person.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::description::{PersonDescription, descriptions};
-use crate::index::{Holding, SearchQuery};
+use crate::index::{self, Holding, SearchQuery};
 use crate::language::english::gender::{Gender, gender};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
@@ -23,6 +23,8 @@ use crate::{EventId, Kind, ReadError, TimeSpan};
 
 /// Time within which somebody speaks of what they do just now, with the share of a vote.
 const NEAR: (Duration, f32) = (Duration::from_secs(15 * 60), 1.0);
+/// The same of what they did or will do within an hour.
+const SAME_HOUR: (Duration, f32) = (Duration::from_secs(3_600), 0.85);
 /// The same of what they did or will do that part of a day.
 const SAME_HOURS: (Duration, f32) = (Duration::from_secs(3 * 3_600), 0.6);
 /// The same of what they did or will do within a day. Nothing counts beyond.
@@ -39,6 +41,10 @@ const RECOGNITION_MARGIN: Duration = Duration::from_secs(10);
 const MEANING: std::ops::Range<f32> = 0.2..0.6;
 /// Vote for who says exactly what a caption shows, in whatever words.
 const MEANING_VOTE: f32 = 0.6;
+/// Vote for who says of themselves all that a description says.
+const LOOK_VOTE: f32 = 1.2;
+/// The fewest words of a description that somebody says of themselves: many things are red.
+const MIN_LOOK_WORDS: usize = 2;
 /// Weight of a synonym as a share of the word's.
 const SYNONYM_SHARE: f32 = 0.9;
 /// Share of a word in what a speaker says neither of themselves nor of anybody else.
@@ -91,15 +97,18 @@ impl<'a> PersonVotes<'a> {
         caption: &ParsedEvent,
         described: &PersonDescription,
     ) -> Result<Vec<(String, f32)>, ReadError> {
-        let mut votes = self.votes_of(caption)?;
-        for other in self.captions_of(described, caption)? {
-            if !descriptions(&other).iter().any(|own| own.is_of_same_person(described)) {
-                continue;
-            }
-            for (key, (name, vote)) in self.votes_of(&other)? {
+        let mut votes = self.votes_of(caption, described)?;
+        let mut add = |others: Votes| {
+            for (key, (name, vote)) in others {
                 votes.entry(key).or_insert((name, 0.0)).1 += vote;
             }
+        };
+        for other in self.captions_of(described, caption)? {
+            if descriptions(&other).iter().any(|own| own.is_of_same_person(described)) {
+                add(self.votes_of(&other, described)?);
+            }
         }
+        add(self.votes_by_look(described)?);
         let mut ranked: Vec<(String, f32)> = Vec::new();
         for (key, (name, vote)) in votes {
             let (seen, known) = (gender(&described.head), self.gender(&key, &name)?);
@@ -120,7 +129,7 @@ impl<'a> PersonVotes<'a> {
             return Ok(Vec::new());
         }
         let words = std::iter::once(&described.head).chain(&described.words);
-        let groups = words.map(|word| vec![word.clone()]).collect();
+        let groups = words.flat_map(|word| index::words(word)).map(|word| vec![word]).collect();
         let kinds = vec![Kind::Caption];
         let holding = Holding { groups, kinds, latest: true, limit: MAX_CAPTIONS, ..Holding::default() };
         let ids = self.reader.search().holding(&holding);
@@ -144,13 +153,21 @@ impl<'a> PersonVotes<'a> {
     }
 
     /// Returns for whom one caption votes.
-    fn votes_of(&self, caption: &ParsedEvent) -> Result<Votes, ReadError> {
+    fn votes_of(&self, caption: &ParsedEvent, described: &PersonDescription) -> Result<Votes, ReadError> {
         let shown = self.words_beside_persons(caption);
         let mut votes = Votes::new();
         let vector = self.vector(caption);
-        for text in self.texts_around(caption, &shown)? {
+        // "The lady's radio hums": who speaks of a lady is somebody else.
+        let is_other = |noun: &NounPhrase| noun.kind == NounKind::Common && noun.head == described.head;
+        let speaks_of = |text: &ParsedEvent| {
+            let nouns = || text.clauses().flat_map(arguments);
+            nouns().any(is_other) || nouns().filter_map(|noun| noun.owner.as_deref()).any(is_other)
+        };
+        for text in self.texts_around(caption, &shown)?.into_iter().filter(|text| !speaks_of(text)) {
             let between = distance(caption.event.span, text.event.span);
-            let Some((_, share)) = [NEAR, SAME_HOURS, SAME_DAY].into_iter().find(|(reach, _)| between <= *reach) else {
+            let Some((_, share)) =
+                [NEAR, SAME_HOUR, SAME_HOURS, SAME_DAY].into_iter().find(|(reach, _)| between <= *reach)
+            else {
                 continue;
             };
             let cosine = vector.as_ref().zip(self.reader.vector(text.event.id));
@@ -173,6 +190,39 @@ impl<'a> PersonVotes<'a> {
             };
         }
         votes.values_mut().for_each(|(_, vote)| *vote = vote.min(MAX_VOTE));
+        Ok(votes)
+    }
+
+    /// Returns for whom a description votes by what they say of their own look: "I've dyed my hair purple".
+    fn votes_by_look(&self, described: &PersonDescription) -> Result<Votes, ReadError> {
+        let looks: BTreeSet<String> = described.words.iter().flat_map(|word| index::words(word)).collect();
+        let stems: BTreeSet<String> = looks.iter().map(|word| index::stem(word)).collect();
+        let mut votes = Votes::new();
+        if stems.len() < MIN_LOOK_WORDS {
+            return Ok(votes);
+        }
+        let query = SearchQuery {
+            text: looks.iter().map(String::as_str).collect::<Vec<_>>().join(" "),
+            kinds: vec![Kind::Text],
+            limit: MAX_TEXTS,
+            ..SearchQuery::default()
+        };
+        for text in self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))? {
+            let Some(speaker) = text.event.entity.clone() else { continue };
+            let own = text.clauses().filter(|clause| clause.subject.as_ref().is_some_and(speaks) && !is_denied(clause));
+            let told = own.map(|clause| {
+                let told: BTreeSet<String> =
+                    index::words(text.text(&clause.range)).map(|word| index::stem(&word)).collect();
+                told.intersection(&stems).count()
+            });
+            let most = told.max().unwrap_or_default();
+            if most >= MIN_LOOK_WORDS {
+                #[expect(clippy::cast_precision_loss, reason = "a number of words")]
+                let share = most as f32 / stems.len() as f32;
+                let vote = votes.entry(key_of(&speaker)).or_insert((speaker, 0.0));
+                vote.1 = vote.1.max(LOOK_VOTE * share);
+            }
+        }
         Ok(votes)
     }
 

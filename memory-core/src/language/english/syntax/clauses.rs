@@ -6,6 +6,7 @@ use super::phrases::SyntaxPhrase;
 use super::{Adjunct, Clause, NounKind, NounPhrase, VerbGroup};
 use crate::language::english::closed::{INDEFINITE_PRONOUNS, PARTICLES, PLACE_PREPOSITIONS, is_one_of};
 use crate::language::english::gender::gender;
+use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 
 /// Returns whether a verb follows whose subject a noun here would be.
 fn is_followed_by_verb(noun: &NounPhrase, rest: &[SyntaxPhrase]) -> bool {
@@ -324,10 +325,24 @@ fn is_empty(clause: &Clause) -> bool {
         && clause.asking.is_none()
 }
 
+/// Returns whether a noun means no living thing.
+fn is_kind_of_thing(head: &str) -> bool {
+    let category = lexicon::category(head, PartOfSpeech::Noun);
+    gender(head).is_none() && !matches!(category, None | Some(Category::Person | Category::Animal))
+}
+
 /// Adds a noun to the coordination that it continues, if any.
 fn coordinate(clause: &mut Clause, noun: &NounPhrase) -> bool {
     if is_one_of(&noun.head, INDEFINITE_PRONOUNS) && noun.kind == NounKind::Pronoun {
         return false;
+    }
+    // "A man with a beard and a straw hat waits": what describes a person goes on, unless it is another one.
+    let person = clause.subject.as_ref().is_some_and(|subject| gender(&subject.head).is_some());
+    let describes = clause.verb.is_none() && person && is_kind_of_thing(&noun.head);
+    let worn = |adjunct: &&mut Adjunct| is_one_of(&adjunct.preposition, &["with", "in"]);
+    if let Some(adjunct) = clause.adjuncts.last_mut().filter(|_| describes).filter(worn) {
+        adjunct.noun.also.push(noun.clone());
+        return true;
     }
     let last = clause.objects.last_mut();
     let adjunct = clause.adjuncts.last_mut().map(|adjunct| &mut adjunct.noun);
