@@ -12,6 +12,7 @@ use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Stage};
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::time::{Tense, say_moment};
 use crate::ports::AnswerForm;
 use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
@@ -365,10 +366,26 @@ impl ReadEvent {
             return event.entity.as_deref().filter(|_| end <= self.spoken_from);
         }
         let marked = start - self.spoken_from..end.checked_sub(self.spoken_from)?;
-        let marked = event.text.get(self.with_whole_phrases(marked, question))?;
+        let whole = self.with_whole_phrases(marked, question);
+        let marked = event.text.get(self.without_cut_article(whole))?;
         let marked = without_reason(question, marked);
         let marked = marked.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '?'));
         (!marked.is_empty()).then_some(marked)
+    }
+
+    /// Returns words without an article whose noun they do not reach: "steel", and not "a steel", of "a steel kettle".
+    fn without_cut_article(&self, marked: Range<usize>) -> Range<usize> {
+        let reading = &self.found.reading;
+        let Some((article, rest)) = reading.text(&marked).split_once(' ') else { return marked };
+        let is_cut = |noun: &NounPhrase| {
+            let reached = index::words(rest).any(|word| lemma(&word, Tag::Noun) == noun.head);
+            noun.range.start == marked.start && marked.end < noun.range.end && !reached
+        };
+        let cut = is_one_of(&article.to_lowercase(), &["a", "an", "the"]);
+        match cut && reading.clauses().flat_map(Clause::nouns).any(is_cut) {
+            true => marked.end - rest.len()..marked.end,
+            false => marked,
+        }
     }
 
     /// Extends words to the noun phrases, the lists and the time phrases that they begin or end in: "half past two" to "Friday

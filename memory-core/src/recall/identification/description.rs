@@ -11,6 +11,7 @@ use crate::language::english::syntax::{Adjunct, Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, lemma};
 use crate::language::english::token::{TokenKind, tokenise};
 use crate::recall::likeness::is_colour;
+use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, arguments};
 
 /// Nouns for anybody of an age, beside those that tell the gender.
@@ -27,6 +28,8 @@ const MAX_GAP: usize = 1;
 pub(super) struct PersonDescription {
     /// Byte range of the words in the caption.
     pub range: Range<usize>,
+    /// The part of it up to the noun: "the young man".
+    pub person: Range<usize>,
     /// The words as they stand there: "the young man in the grey apron".
     pub text: String,
     /// Lemma of the head noun: "man".
@@ -56,6 +59,11 @@ impl PersonDescription {
     /// Returns whether another description is in the same words, but for the article.
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.head == other.head && self.words == other.words
+    }
+
+    /// Returns whether the description says what somebody wears.
+    pub fn says_clothes(&self) -> bool {
+        self.words.iter().any(|word| is_garment(word))
     }
 
     /// Returns whether only the event itself tells who is meant: "a man" may be anybody.
@@ -93,7 +101,7 @@ fn description(noun: &NounPhrase, clause: &Clause, reading: &ParsedEvent) -> Opt
         tokens.map(|token| token.text).filter(|word| !is_stop_word(word) && lemma(word, Tag::Noun) != noun.head);
     let words = words.collect();
     let text = reading.text(&range).to_owned();
-    Some(PersonDescription { range, text, head: noun.head.clone(), words })
+    Some(PersonDescription { range, person: noun.range.clone(), text, head: noun.head.clone(), words })
 }
 
 /// Returns what follows a person and describes them: "in a red coat".
@@ -119,15 +127,29 @@ fn end_of(adjunct: &Adjunct) -> usize {
 fn is_worn(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
     // Glasses are no glass.
     let plural = reading.text(&noun.range).rsplit(' ').next().unwrap_or_default().to_lowercase();
-    let is_as = |word: &str, class: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
-    let is = |class: &str| is_as(&noun.head, class) || is_as(&plural, class);
     let unknown = lexicon::category(&noun.head, PartOfSpeech::Noun).is_none() && noun.kind == NounKind::Common;
-    is("clothing")
-        || is("footwear")
-        || is("optical_instrument")
-        || is("covering") && !is("structure")
-        || is_colour(&noun.head)
-        || unknown
+    is_garment(&noun.head) || is_garment(&plural) || is_colour(&noun.head) || unknown
+}
+
+/// Returns whether a word is known as something to wear.
+fn is_garment(word: &str) -> bool {
+    let is = |class: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
+    is("clothing") || is("footwear") || is("optical_instrument") || is("covering") && !is("structure")
+}
+
+/// Returns whether a question asks how somebody looks: "what coat does Ivo wear?", "what colour is Ivo's hair?".
+pub(super) fn asks_look(question: &Question<'_>) -> bool {
+    let asked = &question.asked;
+    let look = |noun: &NounPhrase| tells_look(&noun.head);
+    let class = asked.class.as_ref();
+    let wears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "wear");
+    let colour = || class.is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"));
+    wears || class.is_some_and(look) || colour() && question.named.iter().any(look)
+}
+
+/// Returns whether a word is for what is worn, or for hair.
+fn tells_look(word: &str) -> bool {
+    is_garment(word) || is_one_of(word, &["beard", "hair"])
 }
 
 /// Returns the words for a person with what follows and describes them: "a woman in a red coat".

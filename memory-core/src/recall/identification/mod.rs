@@ -12,8 +12,8 @@ mod votes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use self::description::PersonDescription;
 pub(super) use self::description::with_description;
+use self::description::{PersonDescription, asks_look};
 use self::persons::DescribedPersons;
 use self::votes::PersonVotes;
 use super::Reader;
@@ -100,6 +100,7 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
     if names.is_empty() && question.ask() != AnswerKind::Person {
         return Ok(identified);
     }
+    let look = asks_look(question);
     let captions = captions(reader, question)?;
     let votes = PersonVotes::new(reader);
     for caption in &captions {
@@ -112,7 +113,9 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
         for (described, name) in identified.persons.in_caption(&reading).into_iter().rev() {
             if names.contains(&name_phrase(&name).head) {
                 caption.persons.push((lowercase_first(&described.text), name.clone()));
-                caption.named.replace_range(described.range, &name);
+                // Who asks what he wears asks for the description.
+                let replaced = if look && described.says_clothes() { described.person } else { described.range };
+                caption.named.replace_range(replaced, &name);
             }
         }
         if !caption.persons.is_empty() {
