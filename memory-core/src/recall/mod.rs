@@ -171,6 +171,9 @@ fn deliberate_one(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
     let mut evidence = corrections::order_corrections_first(evidence, &pool.taken_back);
     evidence.truncate(limit);
     identification::show_as_seen(&pool, &mut conclusion, &mut evidence)?;
+    proposed.iter_mut().for_each(|proposal| proposal.text = pool.identified.as_seen(&proposal.text));
+    let read_by_model = proposed.iter_mut().flat_map(|proposal| &mut proposal.evidence).chain(&mut passages);
+    read_by_model.for_each(|item| pool.identified.annotate(item));
     degraded.splice(0..0, missing::degraded_reasons(&question, &evidence, conclusion.answer.is_some(), reader));
     let answer = Answer {
         answer: conclusion.answer,

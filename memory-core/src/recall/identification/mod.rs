@@ -7,10 +7,12 @@
 
 mod description;
 mod persons;
+mod tellers;
 mod votes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) use self::description::with_description;
 use self::description::{PersonDescription, asks_look};
@@ -25,11 +27,13 @@ use crate::index::SearchQuery;
 use crate::language::english::letters::lowercase_first;
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{NounKind, NounPhrase};
-use crate::{Event, EventId, Kind, ReadError, TimeSpan};
+use crate::{Event, EventId, Evidence, Kind, ReadError, TimeSpan, Timestamp};
 
 /// Maximum number of captions that are looked through for each reason: those that the words of the question find, and the
 /// latest ones.
-const MAX_CAPTIONS: usize = 12;
+const MAX_CAPTIONS: usize = 8;
+/// Time before a question without a time in which its latest captions lie.
+const RECENT: Duration = Duration::from_secs(24 * 3_600);
 
 /// A caption in which a described person was identified.
 #[derive(Debug)]
@@ -39,6 +43,8 @@ pub(super) struct IdentifiedCaption {
     pub seen: String,
     /// The caption with names in place of descriptions.
     pub named: String,
+    /// The caption with each name behind its description: "the young man (probably Ivo) sweeps".
+    annotated: String,
     /// The description and the name of each person who was identified.
     pub persons: Vec<(String, String)>,
 }
@@ -84,6 +90,13 @@ impl IdentifiedCaptions {
         self.persons.0.iter().map(|one| (one.description.text.as_str(), one.ranked.as_slice()))
     }
 
+    /// Says in the evidence that a language model reads whom a caption probably shows.
+    pub fn annotate(&self, evidence: &mut Evidence) {
+        if let Some(caption) = self.get(evidence.event) {
+            evidence.text.clone_from(&caption.annotated);
+        }
+    }
+
     /// Returns an answer with every caption in it as it was seen.
     pub fn as_seen(&self, answer: &str) -> String {
         self.by_event.values().fold(answer.to_owned(), |answer, caption| answer.replace(&caption.named, &caption.seen))
@@ -96,34 +109,40 @@ impl IdentifiedCaptions {
 /// If the store could not be read.
 pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<IdentifiedCaptions, ReadError> {
     let names = persons_of(reader, question);
-    let mut identified = IdentifiedCaptions::default();
     if names.is_empty() && question.ask() != AnswerKind::Person {
-        return Ok(identified);
+        return Ok(IdentifiedCaptions::default());
     }
     let look = asks_look(question);
     let captions = captions(reader, question)?;
     let votes = PersonVotes::new(reader);
+    let mut persons = DescribedPersons::default();
     for caption in &captions {
-        identified.persons.look_for(caption, &votes)?;
+        persons.look_for(caption, &votes)?;
     }
-    for reading in captions {
-        let (seen, named) = (reading.event.text.clone(), reading.event.text.clone());
-        let mut caption = IdentifiedCaption { span: reading.event.span, seen, named, persons: Vec::new() };
+    let bound = question.bound();
+    let others = persons.others().filter(|other| bound.is_none_or(|bound| other.event.span.overlaps(bound)));
+    let all: BTreeMap<EventId, &ParsedEvent> =
+        captions.iter().chain(others.map(Arc::as_ref)).map(|reading| (reading.event.id, reading)).collect();
+    let mut by_event = BTreeMap::new();
+    for (id, reading) in all {
+        let seen = &reading.event.text;
+        let (mut named, mut annotated, mut described) = (seen.clone(), seen.clone(), Vec::new());
         // From the end, so that ranges before stay as they are.
-        for (described, name) in identified.persons.in_caption(&reading).into_iter().rev() {
+        for (one, name) in persons.in_caption(reading).into_iter().rev() {
             if names.contains(&name_phrase(&name).head) {
-                caption.persons.push((lowercase_first(&described.text), name.clone()));
+                annotated.insert_str(one.range.end, &format!(" (probably {name})"));
                 // Who asks what he wears asks for the description.
-                let replaced = if look && described.says_clothes() { described.person } else { described.range };
-                caption.named.replace_range(replaced, &name);
+                named.replace_range(if look && one.says_clothes() { one.person } else { one.range }, &name);
+                described.push((lowercase_first(&one.text), name));
             }
         }
-        if !caption.persons.is_empty() {
-            caption.persons.reverse();
-            identified.by_event.insert(reading.event.id, caption);
+        if !described.is_empty() {
+            described.reverse();
+            let (span, seen) = (reading.event.span, seen.clone());
+            by_event.insert(id, IdentifiedCaption { span, seen, named, annotated, persons: described });
         }
     }
-    Ok(identified)
+    Ok(IdentifiedCaptions { by_event, persons })
 }
 
 /// Returns the heads, in lower case, of the persons' names in a question that the memory knows.
@@ -137,19 +156,18 @@ fn persons_of(reader: &dyn Reader, question: &Question<'_>) -> BTreeSet<String> 
 
 /// Returns the captions that may answer a question, parsed: those that its words find, and the latest ones.
 fn captions(reader: &dyn Reader, question: &Question<'_>) -> Result<Vec<ParsedEvent>, ReadError> {
-    let query = |text: &str, latest: bool| SearchQuery {
-        text: text.into(),
-        span: question.bound(),
-        kinds: vec![Kind::Caption],
-        latest,
-        limit: MAX_CAPTIONS,
-        ..SearchQuery::default()
+    let now = Timestamp::from(question.now.timestamp());
+    let recent = question.bound().unwrap_or_else(|| TimeSpan::new(now.saturating_sub(RECENT), now));
+    let list = |text: &str, span: Option<TimeSpan>| {
+        let kinds = vec![Kind::Caption];
+        let query =
+            SearchQuery { text: text.into(), span, kinds, latest: true, limit: MAX_CAPTIONS, ..SearchQuery::default() };
+        reader.search().search(&query).into_iter().map(|hit| hit.id)
     };
-    let search = reader.search();
     let mut ids: Vec<EventId> = Vec::new();
-    for hit in search.search(&query(&question.timeless, false)).into_iter().chain(search.search(&query("", true))) {
-        if !ids.contains(&hit.id) {
-            ids.push(hit.id);
+    for id in list(&question.timeless, question.bound()).chain(list("", Some(recent))) {
+        if !ids.contains(&id) {
+            ids.push(id);
         }
     }
     let mut found = Vec::new();

@@ -1,15 +1,15 @@
 //! The persons of several captions: each description is looked for once, and all votes decide together.
 
+use std::sync::Arc;
+
 use super::description::{PersonDescription, descriptions};
-use super::votes::PersonVotes;
+use super::votes::{MIN_VOTES, PersonVotes};
 use crate::recall::reading::ParsedEvent;
 use crate::{EventId, ReadError};
 
 /// Maximum number of descriptions whose person is looked for, per question.
 const MAX_DESCRIPTIONS: usize = 12;
-/// The fewest votes for the person who is meant.
-const MIN_VOTES: f32 = 0.6;
-/// The same for "a man" or "a woman", who may be anybody.
+/// The fewest votes for "a man" or "a woman", who may be anybody.
 const MIN_VOTES_FOR_ANYBODY: f32 = 0.9;
 /// How many times as many votes as anybody else they have.
 const MIN_RATIO: f32 = 1.5;
@@ -20,6 +20,8 @@ pub(super) struct DescribedPerson {
     /// The caption in which it was looked for.
     event: EventId,
     pub description: PersonDescription,
+    /// Other captions with the same description.
+    others: Vec<Arc<ParsedEvent>>,
     pub ranked: Vec<(String, f32)>,
 }
 
@@ -35,11 +37,17 @@ impl DescribedPersons {
     pub fn look_for(&mut self, caption: &ParsedEvent, votes: &PersonVotes<'_>) -> Result<(), ReadError> {
         for description in descriptions(caption) {
             if self.0.len() < MAX_DESCRIPTIONS && self.known(caption, &description).is_none() {
-                let ranked = votes.persons(caption, &description)?;
-                self.0.push(DescribedPerson { event: caption.event.id, description, ranked });
+                let others = votes.captions_of(&description, caption)?;
+                let ranked = votes.persons(caption, &description, &others)?;
+                self.0.push(DescribedPerson { event: caption.event.id, description, others, ranked });
             }
         }
         Ok(())
+    }
+
+    /// Returns the captions that were read beside those in which descriptions were looked for.
+    pub fn others(&self) -> impl Iterator<Item = &Arc<ParsedEvent>> {
+        self.0.iter().flat_map(|described| &described.others)
     }
 
     /// Returns the persons who are identified in a caption, in the order of the text. Nobody is there twice: whom more votes

@@ -4,16 +4,17 @@
 //! caption that describes the person in these words votes for the persons who tell of what it shows: by the words and the
 //! meaning that both share, and by how near in time they are. Seen again, the description alone names the person.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::description::{PersonDescription, descriptions};
-use crate::index::{self, Holding, SearchQuery};
+use super::tellers::{ShownWord, ShownWords, Votes, is_denied, key_of, speaks, tellers};
+use crate::index::{self, SearchQuery};
 use crate::language::english::gender::{Gender, gender};
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
+use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::token::tokenise;
 use crate::recall::Reader;
@@ -21,15 +22,17 @@ use crate::recall::nearest;
 use crate::recall::reading::{ParsedEvent, arguments, is_person, name_phrase};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
-/// Time within which somebody speaks of what they do just now, with the share of a vote.
-const NEAR: (Duration, f32) = (Duration::from_secs(15 * 60), 1.0);
-/// The same of what they did or will do within an hour.
-const SAME_HOUR: (Duration, f32) = (Duration::from_secs(3_600), 0.85);
-/// The same of what they did or will do that part of a day.
-const SAME_HOURS: (Duration, f32) = (Duration::from_secs(3 * 3_600), 0.6);
-/// The same of what they did or will do within a day. Nothing counts beyond.
-const SAME_DAY: (Duration, f32) = (Duration::from_secs(24 * 3_600), 0.35);
-/// Vote for who speaks, or is recognised, within [`NEAR`] of a caption, whatever they say.
+/// Times within which somebody speaks of what they do, did or will do, with the share of a vote: just now, in the same
+/// hour, in the same part of the day, within a day. Nothing counts beyond.
+const SHARES: &[(Duration, f32)] = &[
+    (JUST_NOW, 1.0),
+    (Duration::from_secs(3_600), 0.85),
+    (Duration::from_secs(3 * 3_600), 0.6),
+    (Duration::from_secs(24 * 3_600), 0.35),
+];
+/// Time within which who speaks is near.
+const JUST_NOW: Duration = Duration::from_secs(15 * 60);
+/// Vote for who speaks within [`JUST_NOW`] of a caption, whatever they say.
 const PRESENCE_VOTE: f32 = 0.2;
 /// The same if nobody else does.
 const LONE_PRESENCE_VOTE: f32 = 0.45;
@@ -47,19 +50,19 @@ const LOOK_VOTE: f32 = 1.2;
 const MIN_LOOK_WORDS: usize = 2;
 /// Weight of a synonym as a share of the word's.
 const SYNONYM_SHARE: f32 = 0.9;
-/// Share of a word in what a speaker says neither of themselves nor of anybody else.
-const OTHER_CLAUSE_SHARE: f32 = 0.4;
-/// The same where the speaker also speaks of themselves: "the handrail's missing, I'll do that tomorrow".
-const BESIDE_OWN_CLAUSE_SHARE: f32 = 0.6;
-/// The same of what has no verb.
-const VERBLESS_SHARE: f32 = 0.7;
 /// The most votes of one caption for a person.
 const MAX_VOTE: f32 = 1.5;
+/// The fewest votes for the person who is meant.
+pub(super) const MIN_VOTES: f32 = 0.6;
 /// A word is as rare as in a memory of at least so many events: a small one holds few by chance.
 const MIN_DOCUMENTS: usize = 1_000;
-/// Maximum number of captions with the same description that vote, the latest ones.
-const MAX_CAPTIONS: usize = 8;
-/// Maximum number of texts that are compared with a caption.
+/// Maximum number of captions with the same description that vote.
+const MAX_CAPTIONS: usize = 6;
+/// Maximum number of captions that vote, per question.
+const MAX_VOTING_CAPTIONS: usize = 32;
+/// Time within which somebody is described in the same words.
+const SAME_CLOTHES: Duration = Duration::from_secs(7 * 24 * 3_600);
+/// Maximum number of texts before a caption, and after it, that are compared with it.
 const MAX_TEXTS: usize = 16;
 /// Maximum number of texts that are searched for the gender of a person.
 const MAX_GENDER_TEXTS: usize = 12;
@@ -69,26 +72,21 @@ pub(super) struct PersonVotes<'a> {
     reader: &'a dyn Reader,
     readings: RefCell<HashMap<EventId, Arc<ParsedEvent>>>,
     genders: RefCell<HashMap<String, Option<Gender>>>,
+    captions_left: Cell<usize>,
 }
-
-/// A word of a caption, or a synonym of one.
-struct ShownWord {
-    of: String,
-    weight: f32,
-}
-
-/// What a caption shows, by the words that tell of it.
-type ShownWords = BTreeMap<String, ShownWord>;
-
-/// Votes for persons by the head of their name in lower case, with the name as it is written.
-type Votes = BTreeMap<String, (String, f32)>;
 
 impl<'a> PersonVotes<'a> {
     pub fn new(reader: &'a dyn Reader) -> Self {
-        Self { reader, readings: RefCell::default(), genders: RefCell::default() }
+        Self {
+            reader,
+            readings: RefCell::default(),
+            genders: RefCell::default(),
+            captions_left: Cell::new(MAX_VOTING_CAPTIONS),
+        }
     }
 
-    /// Returns the names of the persons whom a caption may describe, with the votes for each, the most first.
+    /// Returns the names of the persons whom a caption may describe, with the votes for each, the most first. `others` are
+    /// other captions with the same description.
     ///
     /// # Errors
     /// If the store could not be read.
@@ -96,19 +94,15 @@ impl<'a> PersonVotes<'a> {
         &self,
         caption: &ParsedEvent,
         described: &PersonDescription,
+        others: &[Arc<ParsedEvent>],
     ) -> Result<Vec<(String, f32)>, ReadError> {
         let mut votes = self.votes_of(caption, described)?;
-        let mut add = |others: Votes| {
-            for (key, (name, vote)) in others {
-                votes.entry(key).or_insert((name, 0.0)).1 += vote;
-            }
-        };
-        for other in self.captions_of(described, caption)? {
-            if descriptions(&other).iter().any(|own| own.is_of_same_person(described)) {
-                add(self.votes_of(&other, described)?);
-            }
+        for other in others {
+            merge(&mut votes, self.votes_of(other, described)?);
         }
-        add(self.votes_by_look(described)?);
+        if votes.values().all(|(_, vote)| *vote < MIN_VOTES) {
+            merge(&mut votes, self.votes_by_look(described)?);
+        }
         let mut ranked: Vec<(String, f32)> = Vec::new();
         for (key, (name, vote)) in votes {
             let (seen, known) = (gender(&described.head), self.gender(&key, &name)?);
@@ -119,8 +113,11 @@ impl<'a> PersonVotes<'a> {
         Ok(ranked)
     }
 
-    /// Returns the other captions that describe a person in the same words.
-    fn captions_of(
+    /// Returns other captions that describe a person in the same words.
+    ///
+    /// # Errors
+    /// If the store could not be read.
+    pub fn captions_of(
         &self,
         described: &PersonDescription,
         caption: &ParsedEvent,
@@ -128,13 +125,18 @@ impl<'a> PersonVotes<'a> {
         if described.is_anybody() {
             return Ok(Vec::new());
         }
-        let words = std::iter::once(&described.head).chain(&described.words);
-        let groups = words.flat_map(|word| index::words(word)).map(|word| vec![word]).collect();
+        // People change their clothes.
+        let span = Some(widened(caption.event.span, SAME_CLOTHES));
         let kinds = vec![Kind::Caption];
-        let holding = Holding { groups, kinds, latest: true, limit: MAX_CAPTIONS, ..Holding::default() };
-        let ids = self.reader.search().holding(&holding);
-        let others = ids.into_iter().filter(|id| *id != caption.event.id);
-        Ok(self.read(others)?.into_iter().filter(|other| other.event.entity.is_none()).collect())
+        let query =
+            SearchQuery { text: described.text.clone(), span, kinds, limit: MAX_CAPTIONS, ..SearchQuery::default() };
+        let ids = self.reader.search().search(&query).into_iter().map(|hit| hit.id);
+        let others = ids.filter(|id| *id != caption.event.id);
+        let mut others = self.read(others)?;
+        others.retain(|other| {
+            other.event.entity.is_none() && descriptions(other).iter().any(|own| own.is_of_same_person(described))
+        });
+        Ok(others)
     }
 
     fn read(&self, ids: impl Iterator<Item = EventId>) -> Result<Vec<Arc<ParsedEvent>>, ReadError> {
@@ -154,6 +156,10 @@ impl<'a> PersonVotes<'a> {
 
     /// Returns for whom one caption votes.
     fn votes_of(&self, caption: &ParsedEvent, described: &PersonDescription) -> Result<Votes, ReadError> {
+        if self.captions_left.get() == 0 {
+            return Ok(Votes::new());
+        }
+        self.captions_left.set(self.captions_left.get() - 1);
         let shown = self.words_beside_persons(caption);
         let mut votes = Votes::new();
         let vector = self.vector(caption);
@@ -163,31 +169,26 @@ impl<'a> PersonVotes<'a> {
             let nouns = || text.clauses().flat_map(arguments);
             nouns().any(is_other) || nouns().filter_map(|noun| noun.owner.as_deref()).any(is_other)
         };
-        for text in self.texts_around(caption, &shown)?.into_iter().filter(|text| !speaks_of(text)) {
+        let texts = self.texts_around(caption)?;
+        for text in texts.iter().filter(|text| !speaks_of(text)) {
             let between = distance(caption.event.span, text.event.span);
-            let Some((_, share)) =
-                [NEAR, SAME_HOUR, SAME_HOURS, SAME_DAY].into_iter().find(|(reach, _)| between <= *reach)
-            else {
-                continue;
-            };
+            let Some((_, share)) = SHARES.iter().find(|(reach, _)| between <= *reach) else { continue };
             let cosine = vector.as_ref().zip(self.reader.vector(text.event.id));
             let cosine = cosine.and_then(|(shown, told)| nearest::cosine(shown, &told)).unwrap_or_default();
             let meaning = ((cosine - MEANING.start) / (MEANING.end - MEANING.start)).clamp(0.0, 1.0) * MEANING_VOTE;
-            for (key, (name, told)) in tellers(&text, &shown, meaning) {
+            for (key, (name, told)) in tellers(text, &shown, meaning) {
                 let entry = votes.entry(key).or_insert((name, 0.0));
                 entry.1 = entry.1.max(told * share);
             }
         }
-        let single = descriptions(caption).len() == 1;
-        let present = self.present(caption, single)?;
-        let lone = present.len() == 1;
-        for (name, recognised) in present {
-            let entry = votes.entry(key_of(&name)).or_insert((name, 0.0));
-            entry.1 += match recognised {
-                true => RECOGNISED_VOTE,
-                false if lone => LONE_PRESENCE_VOTE,
-                false => PRESENCE_VOTE,
-            };
+        if let Some(name) = self.recognised(caption)? {
+            votes.entry(key_of(&name)).or_insert((name, 0.0)).1 += RECOGNISED_VOTE;
+        }
+        let near = texts.iter().filter(|text| distance(caption.event.span, text.event.span) <= JUST_NOW);
+        let speakers: BTreeSet<&String> = near.filter_map(|text| text.event.entity.as_ref()).collect();
+        let vote = if speakers.len() == 1 { LONE_PRESENCE_VOTE } else { PRESENCE_VOTE };
+        for name in speakers.into_iter().filter(|name| is_person(&name_phrase(name))) {
+            votes.entry(key_of(name)).or_insert((name.clone(), 0.0)).1 += vote;
         }
         votes.values_mut().for_each(|(_, vote)| *vote = vote.min(MAX_VOTE));
         Ok(votes)
@@ -263,46 +264,32 @@ impl<'a> PersonVotes<'a> {
         shown
     }
 
-    /// Returns the texts within a day of a caption that share most with it, and those of the same hours.
-    fn texts_around(&self, caption: &ParsedEvent, shown: &ShownWords) -> Result<Vec<Arc<ParsedEvent>>, ReadError> {
-        let words: Vec<&str> = shown.keys().map(String::as_str).collect();
-        let query = |text: String, reach: Duration| SearchQuery {
-            text,
-            span: Some(widened(caption.event.span, reach)),
-            kinds: vec![Kind::Text],
-            limit: MAX_TEXTS,
-            ..SearchQuery::default()
+    /// Returns the texts within a day of a caption that are nearest before and after it.
+    fn texts_around(&self, caption: &ParsedEvent) -> Result<Vec<Arc<ParsedEvent>>, ReadError> {
+        let TimeSpan { start, end } = caption.event.span;
+        let Some((reach, _)) = SHARES.last() else { return Ok(Vec::new()) };
+        let before = TimeSpan { start: start.saturating_sub(*reach), end: start };
+        let after = TimeSpan { start: end, end: end.saturating_add(*reach) };
+        let list = |span: TimeSpan, latest: bool| {
+            let kinds = vec![Kind::Text];
+            let query = SearchQuery { span: Some(span), kinds, latest, limit: MAX_TEXTS, ..SearchQuery::default() };
+            self.reader.search().search(&query).into_iter().map(|hit| hit.id)
         };
-        let search = self.reader.search();
-        let mut hits = if words.is_empty() { Vec::new() } else { search.search(&query(words.join(" "), SAME_DAY.0)) };
-        for hit in search.search(&query(String::new(), SAME_HOURS.0)) {
-            if hits.iter().all(|known| known.id != hit.id) {
-                hits.push(hit);
-            }
-        }
-        self.read(hits.into_iter().map(|hit| hit.id))
+        let ids: BTreeSet<EventId> = list(before, true).chain(list(after, false)).collect();
+        self.read(ids.into_iter())
     }
 
-    /// Returns who spoke near a caption, and who was recognised in it, each once.
-    fn present(&self, caption: &ParsedEvent, single: bool) -> Result<Vec<(String, bool)>, ReadError> {
-        let spans = [(RECOGNITION_MARGIN, Kind::Entity, true), (NEAR.0, Kind::Text, false)];
-        let mut present: Vec<(String, bool)> = Vec::new();
-        for (margin, kind, seen) in spans {
-            let span = Some(widened(caption.event.span, margin));
-            let query = SearchQuery { span, kinds: vec![kind], limit: MAX_TEXTS, ..SearchQuery::default() };
-            let mut names: Vec<String> = Vec::new();
-            for found in self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))? {
-                let name = found.event.entity.clone().filter(|name| is_person(&name_phrase(name)));
-                names.extend(name.filter(|name| !names.contains(name)));
-            }
-            let recognised = seen && single && names.len() == 1;
-            for name in names {
-                if present.iter().all(|(known, _)| *known != name) {
-                    present.push((name, recognised));
-                }
-            }
+    /// Returns the name of the one person who is recognised while a caption shows one.
+    fn recognised(&self, caption: &ParsedEvent) -> Result<Option<String>, ReadError> {
+        if descriptions(caption).len() != 1 {
+            return Ok(None);
         }
-        Ok(present)
+        let span = Some(widened(caption.event.span, RECOGNITION_MARGIN));
+        let query = SearchQuery { span, kinds: vec![Kind::Entity], limit: MAX_TEXTS, ..SearchQuery::default() };
+        let seen = self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))?;
+        let names: BTreeSet<&String> = seen.iter().filter_map(|found| found.event.entity.as_ref()).collect();
+        let mut persons = names.into_iter().filter(|name| is_person(&name_phrase(name)));
+        Ok(persons.next().filter(|_| persons.next().is_none()).cloned())
     }
 
     /// Returns the gender of a person, by the title of their name and the pronouns that others use for them.
@@ -320,10 +307,10 @@ impl<'a> PersonVotes<'a> {
     }
 
     fn gender_told(&self, key: &str) -> Result<Option<Gender>, ReadError> {
-        let (groups, kinds) = (vec![vec![key.to_owned()]], vec![Kind::Text]);
-        let holding = Holding { groups, kinds, latest: true, limit: MAX_GENDER_TEXTS, ..Holding::default() };
+        let kinds = vec![Kind::Text];
+        let query = SearchQuery { text: key.into(), kinds, limit: MAX_GENDER_TEXTS, ..SearchQuery::default() };
         let (mut female, mut male) = (0, 0);
-        for text in self.read(self.reader.search().holding(&holding).into_iter())? {
+        for text in self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))? {
             match gender_in(key, &text) {
                 Some(Gender::Female) => female += 1,
                 Some(Gender::Male) => male += 1,
@@ -357,89 +344,10 @@ fn gender_in(key: &str, text: &ParsedEvent) -> Option<Gender> {
     pronouns.all(|other| other == first).then_some(first)
 }
 
-/// Returns who tells of what a caption shows, by how much of it they tell. `meaning` is the vote for who says the same in
-/// other words: for whoever does most of what is told.
-fn tellers(text: &ParsedEvent, shown: &ShownWords, meaning: f32) -> Votes {
-    let mut told: BTreeMap<String, (String, BTreeMap<&str, f32>)> = BTreeMap::new();
-    let mut shares: BTreeMap<String, f32> = BTreeMap::new();
-    let mut before: Option<&Clause> = None;
-    for clause in text.clauses() {
-        let before = before.replace(clause);
-        if is_denied(clause) {
-            continue;
-        }
-        let Some((name, share)) = actor(clause, before, text) else { continue };
-        let words =
-            arguments(clause).flat_map(NounPhrase::lemmas).chain(clause.verb.iter().map(|verb| verb.lemma.as_str()));
-        let entry = told.entry(key_of(&name)).or_insert_with(|| (name, BTreeMap::new()));
-        for word in words {
-            if let Some(word) = shown.get(word) {
-                let known = entry.1.entry(word.of.as_str()).or_insert(0.0);
-                *known = known.max(word.weight * share);
-            }
-        }
-        let known = shares.entry(key_of(&entry.0)).or_insert(share);
-        *known = known.max(share);
+fn merge(votes: &mut Votes, others: Votes) {
+    for (key, (name, vote)) in others {
+        votes.entry(key).or_insert((name, 0.0)).1 += vote;
     }
-    let sum = |words: BTreeMap<&str, f32>| words.into_values().sum::<f32>();
-    let votes = told.into_iter().map(|(key, (name, words))| {
-        let vote = sum(words) + meaning * shares.get(&key).copied().unwrap_or_default();
-        (key, (name, vote))
-    });
-    votes.filter(|(_, (_, vote))| *vote > 0.0).collect()
-}
-
-/// Returns who does what a clause says, with the share of a vote: the speaker, or who is named. What nobody does is said of
-/// the speaker's surroundings.
-fn actor(clause: &Clause, before: Option<&Clause>, text: &ParsedEvent) -> Option<(String, f32)> {
-    let speaker = text.event.entity.clone()?;
-    let is_name = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun);
-    // "I've asked Ivo to lend us his saw": Ivo lends it.
-    let lends =
-        clause.verb.as_ref().is_some_and(|verb| verb.infinitive) && (clause.subject.is_none() || clause.inherited);
-    let asked = before.filter(|_| lends).and_then(|before| before.objects.last()).filter(|asked| is_name(asked));
-    if let Some(asked) = asked {
-        return Some((text.phrase_text(asked), 1.0));
-    }
-    let Some(subject) = &clause.subject else {
-        // "I'll start on the stairs, seven steps": what has no verb goes on with what was said.
-        let share = match &clause.verb {
-            None => VERBLESS_SHARE,
-            Some(verb) if verb.infinitive => OTHER_CLAUSE_SHARE,
-            Some(_) => 1.0,
-        };
-        return Some((speaker, share));
-    };
-    if speaks(subject) {
-        return Some((speaker, 1.0));
-    }
-    if subject.head == "you" {
-        return None;
-    }
-    match text.resolve(subject) {
-        Some(person) if is_name(&person) => Some((text.phrase_text(&person), 1.0)),
-        Some(person) if is_person(&person) => None,
-        _ => {
-            let own = text.clauses().any(|other| other.subject.as_ref().is_some_and(speaks));
-            Some((speaker, if own { BESIDE_OWN_CLAUSE_SHARE } else { OTHER_CLAUSE_SHARE }))
-        }
-    }
-}
-
-/// Returns whether a subject includes who speaks.
-fn speaks(subject: &NounPhrase) -> bool {
-    subject.coordinated().any(|own| matches!(own.head.as_str(), "i" | "we" | "me"))
-}
-
-/// Returns whether a clause denies what it says: "I didn't sweep", "there's still no staircase".
-fn is_denied(clause: &Clause) -> bool {
-    let no = |noun: &NounPhrase| noun.determiner.as_deref() == Some("no");
-    clause.verb.as_ref().is_some_and(|verb| verb.negated) || arguments(clause).any(no)
-}
-
-/// The head of a name in lower case.
-fn key_of(name: &str) -> String {
-    name_phrase(name).head
 }
 
 fn distance(a: TimeSpan, b: TimeSpan) -> Duration {
