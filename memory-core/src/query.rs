@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::language::english::question::completed;
+use crate::limits::MAX_QUESTION_BYTES;
 use crate::{Ablation, Attributes, EpisodeId, EventId, Kind, Modality, Near, Pose, StreamSpan, TimeSpan, Timestamp};
 
 /// A question to the memory.
@@ -35,6 +37,27 @@ pub struct Query {
     pub tag: Option<String>,
     /// Parts of recall that a measurement leaves out; none otherwise.
     pub ablation: Ablation,
+}
+
+/// A question and its answer, from which the next question of a conversation may go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The question, complete.
+    pub question: String,
+    /// What was answered, if anything.
+    pub answer: Option<String>,
+}
+
+impl Turn {
+    /// Returns a question that goes on from this one as it would be asked by itself: "where is the cat?" for "and the cat?".
+    /// `None` if the question is complete, or if it is not known what is missing.
+    #[must_use]
+    pub fn completed(&self, question: &str) -> Option<String> {
+        let text = |text: &str| text.len() <= MAX_QUESTION_BYTES;
+        (text(question) && text(&self.question))
+            .then(|| completed(question, &self.question, self.answer.as_deref()))
+            .flatten()
+    }
 }
 
 impl Default for Query {

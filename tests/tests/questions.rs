@@ -43,6 +43,23 @@ fn an_mqtt_5_client_gets_an_answer_with_its_evidence() -> Result<()> {
 }
 
 #[test]
+fn a_question_goes_on_from_the_one_before_it_in_its_conversation() -> Result<()> {
+    let stage = stage_with_three_memories()?;
+    let ask = |question: &str, conversation: &str| {
+        stage.client.ask_with("asked", json!({"question": question, "conversation": conversation}))
+    };
+    let first = ask("Where is the blue mug?", "a")?;
+    assert_eq!(first["understood"], Value::Null, "{first}");
+    let next = ask("And the parcel for Anna?", "a")?;
+    assert_eq!(next["question"], "And the parcel for Anna?");
+    assert_eq!(next["understood"], "Where is the parcel for Anna?", "{next}");
+    assert!(next["answer"].as_str().is_some_and(|text| text.contains("hallway")), "{next}");
+    let elsewhere = ask("And the parcel for Anna?", "b")?;
+    assert_eq!(elsewhere["understood"], Value::Null, "another conversation: {elsewhere}");
+    Ok(())
+}
+
+#[test]
 fn the_event_of_an_answer_can_be_opened() -> Result<()> {
     let stage = stage_with_three_memories()?;
     let answer = stage.ask("Where is the blue mug?")?;

@@ -39,6 +39,9 @@ pub struct AskArgs {
     /// How long to wait, in seconds. Default: 10, or 60 with `--effort thorough`.
     #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
     pub timeout: Option<f64>,
+    /// Go on from the last question with the same name, asked within five minutes: "and the cat?", "why?".
+    #[arg(long, value_name = "NAME", conflicts_with = "offline")]
+    pub conversation: Option<String>,
     /// Open the data directory instead of asking the running agent by MQTT.
     #[arg(long)]
     pub offline: bool,

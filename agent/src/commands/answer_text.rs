@@ -14,6 +14,9 @@ pub fn write(answer: &Json, options: &[String], now: Timestamp, zone: &TimeZone)
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("writing to a String");
     let reason = answer["reason"].as_str().filter(|reason| !reason.is_empty());
+    if let Some(understood) = answer["understood"].as_str() {
+        line(format!("({understood})"));
+    }
     match answer["answer"].as_str() {
         Some(words) => line(words.to_owned()),
         None => line(reason.map_or("I remember nothing about that.".to_owned(), |reason| {

@@ -43,6 +43,7 @@ pub fn run(args: &AskArgs, global: &GlobalArgs, output: Output) -> Result<Exit, 
         trace: args.trace,
         patience: Duration::from_secs_f64(args.timeout.unwrap_or(if args.effort == "thorough" { 60.0 } else { 10.0 })),
         effort: args.effort.clone(),
+        conversation: args.conversation.clone(),
         progress: !output.json && std::io::stderr().is_terminal(),
     };
     let answer = if args.offline {
@@ -69,6 +70,7 @@ struct AskedQuestion {
     trace: bool,
     patience: Duration,
     effort: String,
+    conversation: Option<String>,
     /// Whether somebody sees how far looking again has come.
     progress: bool,
 }
@@ -88,6 +90,7 @@ async fn by_mqtt(config: &Config, question: &AskedQuestion, zone: &jiff::tz::Tim
         "top_k": question.top_k,
         "trace": question.trace,
         "effort": question.effort,
+        "conversation": question.conversation,
         "deadline_ms": u64::try_from(question.patience.as_millis()).unwrap_or(u64::MAX),
     });
     let bar = progress(None, "{spinner} {msg}");

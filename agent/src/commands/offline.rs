@@ -53,7 +53,7 @@ pub fn ask(memory: &Memory, query: &Query, zone: &TimeZone, media: &MediaLinks) 
         };
         Failure { exit, error: error.into() }
     })?;
-    Ok(ask::render(&answer, &query.question, &Route::default(), begin.elapsed(), zone, media))
+    Ok(ask::render(&answer, &query.question, None, &Route::default(), begin.elapsed(), zone, media))
 }
 
 /// Commits observations written as the contract writes them, and reports as it does.

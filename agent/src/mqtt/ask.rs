@@ -21,16 +21,33 @@ use crate::service::AskFailure;
 /// Maximum number of evidence items in an answer.
 const MAX_TOP_K: u64 = 100;
 
+/// Maximum size of the id of a conversation, in bytes.
+const MAX_CONVERSATION_BYTES: usize = 128;
+
+/// A question, and the conversation that it belongs to.
+#[derive(Debug)]
+pub struct QuestionRequest {
+    pub query: Query,
+    /// The asker's id of the conversation.
+    pub conversation: Option<String>,
+}
+
 /// Reads the payload of `…/ask`.
 pub fn read_question(
     message: &Message,
     router: &Router<'_>,
     limits: &MqttLimits,
     moment: &TimeBase,
-) -> AddressedRequest<Query> {
+) -> AddressedRequest<QuestionRequest> {
     read_request(message, router, limits.ask_bytes, |payload| match payload {
-        Payload::Text(question) => query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment),
-        Payload::Json(Value::Object(map)) => query(Fields(map), None, message, limits, moment),
+        Payload::Text(question) => {
+            let query = query(Fields(&serde_json::Map::new()), Some(question), message, limits, moment)?;
+            Ok(QuestionRequest { query, conversation: None })
+        }
+        Payload::Json(Value::Object(map)) => Ok(QuestionRequest {
+            query: query(Fields(map), None, message, limits, moment)?,
+            conversation: conversation(Fields(map))?,
+        }),
         Payload::Json(_) => Err(Refusal::bad("expected an object with `question`, or the question itself")),
     })
     .only_if_answerable()
@@ -78,6 +95,16 @@ fn query(
     })
 }
 
+fn conversation(fields: Fields<'_>) -> Result<Option<String>, Refusal> {
+    match fields.text("conversation")? {
+        Some(id) if id.is_empty() || id.len() > MAX_CONVERSATION_BYTES => Err(Refusal::bad(format!(
+            "`conversation` has {} bytes: name it with 1 to {MAX_CONVERSATION_BYTES}, or leave it out",
+            id.len()
+        ))),
+        id => Ok(id.map(str::to_owned)),
+    }
+}
+
 fn top_k(fields: Fields<'_>) -> Result<usize, Refusal> {
     let count = fields.count("top_k")?.filter(|count| *count > 0).map(|count| count.min(MAX_TOP_K));
     Ok(count.and_then(|count| usize::try_from(count).ok()).unwrap_or(Query::USUAL_EVIDENCE))
@@ -113,10 +140,12 @@ pub fn refusal(failure: &AskFailure) -> Refusal {
     Refusal::new(code, failure.to_string())
 }
 
-/// The payload of an answer. `total` is the time since the question arrived.
+/// The payload of an answer. `understood` is the question as it was completed from the one before; `total` is the time since
+/// it arrived.
 pub fn render(
     answer: &Answer,
     question: &str,
+    understood: Option<&str>,
     route: &Route,
     total: Duration,
     zone: &TimeZone,
@@ -124,6 +153,7 @@ pub fn render(
 ) -> Value {
     let body = AnswerBody {
         question,
+        understood,
         answer: answer.answer.as_deref(),
         pose: pose::body(answer.pose.as_ref()),
         choice: answer.choice,
@@ -148,6 +178,7 @@ pub fn render(
 #[derive(Serialize)]
 struct AnswerBody<'a> {
     question: &'a str,
+    understood: Option<&'a str>,
     answer: Option<&'a str>,
     pose: Value,
     choice: Option<usize>,
@@ -247,12 +278,31 @@ mod tests {
         read_message(&message(payload))
     }
 
+    fn conversation_in(payload: &str) -> Result<Option<String>, Refusal> {
+        read_asked(&message(payload.to_owned())).body.map(|asked| asked.conversation)
+    }
+
+    #[test]
+    fn a_conversation_has_a_short_name() {
+        assert_eq!(conversation_in(r#"{"question": "x", "conversation": "c-1"}"#).unwrap().as_deref(), Some("c-1"));
+        assert_eq!(conversation_in(r#"{"question": "x"}"#).unwrap(), None);
+        for wrong in ["\"\"".to_owned(), format!("\"{}\"", "c".repeat(129)), "7".to_owned()] {
+            let refused = conversation_in(&format!(r#"{{"question": "x", "conversation": {wrong}}}"#)).unwrap_err();
+            assert_eq!(refused.code, Code::BadRequest, "{wrong}");
+        }
+    }
+
     fn moment() -> TimeBase {
         let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
         TimeBase { now: Timestamp::parse("2026-11-22T12:00:00+01:00").unwrap(), zone }
     }
 
     fn read_message(message: &Message) -> AddressedRequest<Query> {
+        let AddressedRequest { route, body } = read_asked(message);
+        AddressedRequest { route, body: body.map(|asked| asked.query) }
+    }
+
+    fn read_asked(message: &Message) -> AddressedRequest<QuestionRequest> {
         let topics = Topics::new("engram", "kitchen").unwrap();
         let policy = ReplyPolicy::new("engram", None);
         read_question(message, &Router { topics: &topics, policy: &policy }, &MqttLimits::default(), &moment())
@@ -364,7 +414,7 @@ mod tests {
         };
         let route = Route { request_id: Some(json!("q-17")), ..Route::default() };
         let zone = TimeZone::fixed(jiff::tz::offset(1));
-        insta::assert_json_snapshot!(render(&answer, "What?", &route, Duration::from_micros(4200), &zone, &MediaLinks::default()), @r#"
+        insta::assert_json_snapshot!(render(&answer, "What?", None, &route, Duration::from_micros(4200), &zone, &MediaLinks::default()), @r#"
         {
           "answer": "A cup.",
           "choice": 0,
@@ -410,7 +460,8 @@ mod tests {
           "reason": "it was seen on the table",
           "request_id": "q-17",
           "route": "detailed",
-          "trace": []
+          "trace": [],
+          "understood": null
         }
         "#);
     }

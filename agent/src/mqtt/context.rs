@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::client::{Broker, ConnectionEnd, EndKind};
 use super::commands::CommandName;
+use super::conversations::Conversations;
 use super::fields::TimeBase;
 use super::forgetting::Forgetting;
 use super::homeassistant::HomeAssistant;
@@ -73,6 +74,8 @@ pub struct Context {
     pub slots: Arc<Semaphore>,
     /// Questions under way, by their askers.
     pub shares: Arc<Shares>,
+    /// The last questions, for those that go on from them.
+    pub conversations: Conversations,
     /// Cancelled when nothing new is taken.
     pub leaving: CancellationToken,
     /// Requests to forget, and which connection answers them.
@@ -120,6 +123,7 @@ impl Context {
             requests: TaskTracker::new(),
             slots: Arc::new(Semaphore::new(MAX_REQUESTS)),
             shares: Arc::new(Shares::new(MAX_QUESTIONS_PER_TOPIC)),
+            conversations: Conversations::default(),
             leaving: CancellationToken::new(),
             forgetting: Forgetting::default(),
             homeassistant: HomeAssistant::new(homeassistant),

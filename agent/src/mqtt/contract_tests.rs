@@ -169,7 +169,7 @@ fn the_example_of_the_page_has_the_fields_of_an_answer() {
     };
     let route = ReplyRoute { request_id: Some("q-1".into()), ..ReplyRoute::default() };
     let zone = jiff::tz::TimeZone::UTC;
-    let rendered = render(&answer, "Where?", &route, std::time::Duration::ZERO, &zone, &Default::default());
+    let rendered = render(&answer, "Where?", None, &route, std::time::Duration::ZERO, &zone, &Default::default());
     let example = PAGE.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let example: Value = serde_json::from_str(example).unwrap();
     let keys = |value: &Value| -> BTreeSet<String> { value.as_object().unwrap().keys().cloned().collect() };

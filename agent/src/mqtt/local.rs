@@ -59,7 +59,7 @@ impl LocalAccess {
             read_question(&message, &self.context.router(), &self.context.config.limits, &self.context.moment());
         let outcome = match request.body {
             Ok(_) if !self.context.admit() => Err(busy()),
-            Ok(query) => requests::answer(&self.context, &Route::default(), query, arrival).await,
+            Ok(asked) => requests::answer(&self.context, &Route::default(), asked, arrival).await,
             Err(refusal) => Err(refusal),
         };
         match &outcome {

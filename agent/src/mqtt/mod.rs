@@ -13,6 +13,7 @@ pub(crate) mod client;
 pub(crate) mod commands;
 mod connections;
 mod context;
+mod conversations;
 #[cfg(test)]
 mod contract_tests;
 mod counters;

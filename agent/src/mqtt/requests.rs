@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::{Pose, Query, Timestamp};
+use memory_core::{Pose, Timestamp, Turn};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::addressed::{AddressedRequest, read_request};
-use super::ask::{read_question, refusal, render};
+use super::ask::{QuestionRequest, read_question, refusal, render};
 use super::client::Message;
 use super::commands::{self, CommandName};
 use super::context::{Context, POSE};
@@ -185,9 +185,9 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
         Ok(_) if !context.admit() => {
             (Err(busy("more questions a second than mqtt.limits.asks_per_s")), MIN_REPLY_TIMEOUT)
         }
-        Ok(query) => {
-            let patience = query.budget.map_or(MIN_REPLY_TIMEOUT, |budget| budget.max(MIN_REPLY_TIMEOUT));
-            (answer(context, &route, query, arrival).await, patience)
+        Ok(asked) => {
+            let patience = asked.query.budget.map_or(MIN_REPLY_TIMEOUT, |budget| budget.max(MIN_REPLY_TIMEOUT));
+            (answer(context, &route, asked, arrival).await, patience)
         }
         Err(refusal) => (Err(refusal), MIN_REPLY_TIMEOUT),
     };
@@ -210,13 +210,24 @@ async fn ask(context: &Context, message: &Message, arrival: Duration) {
 pub(super) async fn answer(
     context: &Context,
     route: &Route,
-    query: Query,
+    asked: QuestionRequest,
     arrival: Duration,
 ) -> Result<Value, Refusal> {
+    let QuestionRequest { mut query, conversation } = asked;
     let question = query.question.clone();
+    let goes_on = |id: &String| context.conversations.completed(id, &question, arrival);
+    let understood = conversation.as_ref().and_then(goes_on);
+    if let Some(complete) = &understood {
+        query.question.clone_from(complete);
+    }
+    let complete = query.question.clone();
     let answer = context.service.ask(query).await.map_err(|failure| refusal(&failure))?;
-    let total = context.clock.monotonic().saturating_sub(arrival);
-    Ok(render(&answer, &question, route, total, &context.zone, &context.media))
+    let now = context.clock.monotonic();
+    if let Some(id) = conversation {
+        context.conversations.note(id, Turn { question: complete, answer: answer.answer.clone() }, now);
+    }
+    let total = now.saturating_sub(arrival);
+    Ok(render(&answer, &question, understood.as_deref(), route, total, &context.zone, &context.media))
 }
 
 fn unanswerable(context: &Context, refusal: Option<&Refusal>) {

@@ -4,6 +4,7 @@
 use super::antecedent::is_living;
 use super::{AnswerKind, ParsedQuestion, parse_question};
 use crate::language::english::letters::lowercase_first;
+use crate::language::english::summary::uncapitalised;
 use crate::language::english::syntax::NounPhrase;
 use crate::language::english::tag::{Tag, Word};
 
@@ -66,6 +67,20 @@ impl CompoundQuestion {
         Some(Self { first, second: Second::About { word, rest } })
     }
 
+    /// Takes a question as the second one after another, which is complete. `None` if the second one lacks more than it can
+    /// take from the first.
+    pub fn following(before: &str, question: &str) -> Option<Self> {
+        let first = with_question_mark(before);
+        let words = parse_question(question, &[]).words;
+        let Some(word) = bare_question(&words) else {
+            return Some(Self { first, second: Second::Whole(with_question_mark(question)) });
+        };
+        let asked = parse_question(&first, &[]).words;
+        let begin = asked.iter().position(|word| is_question_word(word) || is_auxiliary(word))?;
+        let rest = clause_of_first(&first, &asked[begin..])?;
+        Some(Self { first, second: Second::About { word, rest } })
+    }
+
     /// The second question, given the answer of the first one. `None` if it needs that answer and there is none.
     pub fn second(&self, answer: Option<&str>) -> Option<String> {
         let answer = answer.filter(|answer| answer.split_whitespace().count() <= MAX_ANSWER_WORDS);
@@ -86,8 +101,14 @@ impl CompoundQuestion {
             return whole;
         }
         let mut resolved = text.to_owned();
-        for word in second.words.iter().rev().filter(|word| word.tag == Tag::Pronoun) {
+        for word in second.words.iter().rev().filter(|word| matches!(word.tag, Tag::Pronoun | Tag::Owner)) {
+            let owner = |who: Option<String>| who.map(|who| format!("{who}'s"));
+            let person = || match first.ask {
+                AnswerKind::Person => answer.map(str::to_owned),
+                _ => named(&first, &self.first, is_living),
+            };
             let stands_for = match word.text.as_str() {
+                "his" | "her" if word.tag == Tag::Owner => owner(person()),
                 "he" | "him" | "she" | "they" if first.ask == AnswerKind::Person => answer.map(str::to_owned),
                 "he" | "him" | "she" => named(&first, &self.first, is_living),
                 "it" | "them" if matches!(first.ask, AnswerKind::Thing) => answer.map(with_article),
@@ -220,8 +241,8 @@ fn with_question_mark(text: &str) -> String {
 }
 
 fn with_article(answer: &str) -> String {
-    let plain = answer.split_once(' ').filter(|(first, _)| matches!(*first, "a" | "an"));
-    plain.map_or_else(|| answer.to_owned(), |(_, rest)| format!("the {rest}"))
+    let plain = answer.split_once(' ').filter(|(first, _)| matches!(*first, "a" | "an" | "A" | "An"));
+    plain.map_or_else(|| uncapitalised(answer), |(_, rest)| format!("the {rest}"))
 }
 
 #[cfg(test)]

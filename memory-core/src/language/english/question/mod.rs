@@ -6,6 +6,7 @@ mod asides;
 mod compound;
 mod cue;
 mod ellipsis;
+mod follow_up;
 mod kind;
 mod measuring;
 mod rewording;
@@ -17,6 +18,7 @@ use self::alternatives::{asks_among_options, find_alternatives, mutual_order, qu
 use self::antecedent::resolve_pronoun;
 use self::asides::{asks_whether, leading_address, without_asides};
 pub(crate) use self::compound::CompoundQuestion;
+pub(crate) use self::follow_up::completed;
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
 use self::kind::answer_kind;
