@@ -23,11 +23,24 @@ pub(crate) fn completed(question: &str, before: &str, answer: Option<&str>) -> O
     if let Some(topic) = other_topic(begun, opened) {
         return about_other_topic(before, topic);
     }
+    if is_impersonal(&parse_question(begun, &[])) {
+        return None;
+    }
     // "The man with the cap, probably Ivo": "he" is Ivo.
     let answer = answer.map(|answer| answer.rsplit_once(", probably ").map_or(answer, |(_, name)| name));
     let complete = CompoundQuestion::following(before, begun)?.second(answer)?;
     let plain = |text: &str| text.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     (plain(&complete) != plain(begun)).then_some(complete)
+}
+
+/// Returns whether "it" stands for nothing: "what time is it?", "is it raining?", "was it cold?".
+fn is_impersonal(asked: &ParsedQuestion) -> bool {
+    const WEATHER: &[&str] = &["cold", "cool", "dark", "early", "foggy", "hot", "late", "light", "sunny", "warm", "windy"];
+    let clause = &asked.clause;
+    let it = clause.subject.as_ref().is_some_and(|subject| subject.head == "it");
+    let class = asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "day" | "date"));
+    let weather = clause.verb.as_ref().is_some_and(|verb| matches!(verb.lemma.as_str(), "rain" | "snow" | "thunder"));
+    it && (class || weather || clause.complements.iter().any(|(word, _)| is_one_of(word, WEATHER)))
 }
 
 /// Returns a question without the words that only go on, and whether it had any.
@@ -65,8 +78,12 @@ fn about_other_topic(before: &str, topic: &str) -> Option<String> {
         text.replace_range(range, topic);
         text
     };
-    if time_ranges(topic).iter().any(|range| range.start == 0) {
+    if let Some(time) = time_ranges(topic).into_iter().next().filter(|time| !topic[..time.start].trim().contains(' ')) {
+        // "On Monday" instead of "Sunday" in "on Sunday".
         return Some(match first.into_iter().next() {
+            Some(range) if before[..range.start].ends_with(&topic[..time.start]) => {
+                replaced(range.start - time.start..range.end)
+            }
             Some(range) => replaced(range),
             None => format!("{} {topic}?", &before[..end]),
         });
@@ -124,10 +141,15 @@ mod tests {
 
     #[test]
     fn a_question_that_is_complete_stays_as_it_is() {
-        for question in
-            ["Where is the rake?", "What time is it?", "Is it raining?", "So who broke the jug?", "Who lives next door?"]
-        {
-            assert_eq!(completed(question, "What is Nadia doing?", Some("She sings")), None, "{question}");
+        for question in [
+            "Where is the rake?",
+            "What time is it?",
+            "Is it raining?",
+            "Was it cold?",
+            "So who broke the jug?",
+            "Who lives next door?",
+        ] {
+            assert_eq!(completed(question, "Where is the ladder?", Some("In the shed")), None, "{question}");
         }
     }
 }
