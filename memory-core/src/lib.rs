@@ -107,7 +107,9 @@ pub use observation::{
     Boundary, Looked, MomentVector, Observation, Perceived, PerceivedEvent, Sensed, SensedEmbedding, Told,
 };
 pub use pose::{Covariance, MAX_COORDINATE, MAX_FRAME_BYTES, Near, Pose, PoseError, PoseOf, RawPose};
-pub use query::{AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep, Turn};
+pub use query::{
+    AbsentRole, Answer, Elapsed, Evidence, Intent, Query, QueryError, QuestionModality, Route, TraceStep, Turn,
+};
 pub use requests::{
     BackupReply, CheckReport, CompactReply, EpisodeFilter, EpisodeListPage, EpisodePage, EventPage, Exported,
     FactFilter, ForgetPreview, ForgetReply, ForgetRequest, ForgottenRecording, GistFilter, IndexSaved, ObserveOutcome,

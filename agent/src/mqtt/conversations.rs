@@ -50,7 +50,8 @@ mod tests {
     fn a_question_goes_on_from_the_last_one_of_its_conversation_for_five_minutes() {
         let conversations = Conversations::default();
         conversations.note("a".into(), turn(), Duration::from_secs(10));
-        let completed = |id: &str, second: u64| conversations.completed(id, "And the rake?", Duration::from_secs(second));
+        let completed =
+            |id: &str, second: u64| conversations.completed(id, "And the rake?", Duration::from_secs(second));
         assert_eq!(completed("a", 20).as_deref(), Some("Where is the rake?"));
         assert_eq!(completed("b", 20), None);
         assert_eq!(completed("a", 311), None);

@@ -13,9 +13,9 @@ pub(crate) mod client;
 pub(crate) mod commands;
 mod connections;
 mod context;
-mod conversations;
 #[cfg(test)]
 mod contract_tests;
+mod conversations;
 mod counters;
 mod dispute;
 pub(crate) mod entities;

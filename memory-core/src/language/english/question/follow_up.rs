@@ -35,7 +35,7 @@ pub(crate) fn completed(question: &str, before: &str, answer: Option<&str>) -> O
 
 /// Returns whether "it" stands for nothing: "what time is it?", "is it raining?", "was it cold?".
 fn is_impersonal(asked: &ParsedQuestion) -> bool {
-    const WEATHER: &[&str] = &["cold", "cool", "dark", "early", "foggy", "hot", "late", "light", "sunny", "warm", "windy"];
+    const WEATHER: &[&str] = &["cold", "cool", "dark", "early", "foggy", "hot", "late", "light", "warm", "windy"];
     let clause = &asked.clause;
     let it = clause.subject.as_ref().is_some_and(|subject| subject.head == "it");
     let class = asked.class.as_ref().is_some_and(|class| matches!(class.head.as_str(), "time" | "day" | "date"));
@@ -128,7 +128,12 @@ mod tests {
             ("What is in the cellar?", None, "And in the loft?", "What is in the loft?"),
             ("Who broke the jug?", Some("Ivo"), "When?", "when did Ivo break the jug?"),
             ("Where did Nadia go?", Some("To Vik"), "Why?", "why did Nadia go?"),
-            ("Who took the ladder?", Some("Ivo"), "When is he bringing it back?", "When is Ivo bringing the ladder back?"),
+            (
+                "Who took the ladder?",
+                Some("Ivo"),
+                "When is he bringing it back?",
+                "When is Ivo bringing the ladder back?",
+            ),
             ("Why is Nadia at home?", None, "So when can she go out again?", "when can Nadia go out again?"),
             ("Who took the saw?", Some("The man with the cap, probably Ivo"), "Where is he?", "Where is Ivo?"),
             ("Why can't Nadia sing?", None, "Who sings her song?", "Who sings Nadia's song?"),

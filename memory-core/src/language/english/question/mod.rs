@@ -18,9 +18,9 @@ use self::alternatives::{asks_among_options, find_alternatives, mutual_order, qu
 use self::antecedent::resolve_pronoun;
 use self::asides::{asks_whether, leading_address, without_asides};
 pub(crate) use self::compound::CompoundQuestion;
-pub(crate) use self::follow_up::completed;
 use self::cue::{addressee, preceding_statement, take_cue};
 use self::ellipsis::complete_from_previous;
+pub(crate) use self::follow_up::completed;
 use self::kind::answer_kind;
 pub(crate) use self::measuring::{Measure, Measuring, measuring_questions};
 use self::rewording::{count_deed, reworded, without_tag};
