@@ -75,9 +75,14 @@ impl CompoundQuestion {
         let Some(word) = bare_question(&words) else {
             return Some(Self { first, second: Second::Whole(with_question_mark(question)) });
         };
-        let asked = parse_question(&first, &[]).words;
-        let begin = asked.iter().position(|word| is_question_word(word) || is_auxiliary(word))?;
-        let rest = clause_of_first(&first, &asked[begin..])?;
+        let asked = parse_question(&first, &[]);
+        // "How much was the lamp?": without the amount nothing is left to ask about.
+        let measured = matches!(asked.ask, AnswerKind::Amount | AnswerKind::Count | AnswerKind::Length);
+        if measured && asked.clause.verb.as_ref().is_none_or(|verb| verb.auxiliary_only) {
+            return None;
+        }
+        let begin = asked.words.iter().position(|word| is_question_word(word) || is_auxiliary(word))?;
+        let rest = clause_of_first(&first, &asked.words[begin..])?;
         Some(Self { first, second: Second::About { word, rest } })
     }
 

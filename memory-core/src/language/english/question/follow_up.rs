@@ -156,5 +156,6 @@ mod tests {
         ] {
             assert_eq!(completed(question, "Where is the ladder?", Some("In the shed")), None, "{question}");
         }
+        assert_eq!(completed("Why?", "How much was the lamp?", Some("Nine euros")), None);
     }
 }
