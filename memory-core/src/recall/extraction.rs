@@ -121,6 +121,7 @@ pub(super) fn read_events(
     events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
     events.retain(|found| !is_mere_plan(pool.question, found) && !is_past_plan(pool.question, found));
     events.retain(|found| !ongoing::is_over(pool.question, found));
+    events.retain(|found| !PeopleAskedAbout::are_not_shown(pool, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());

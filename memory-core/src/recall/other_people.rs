@@ -1,8 +1,11 @@
 //! Somebody else's own affairs: "I sold my boat" of Piotr says nothing of Oda's boat.
 
 use super::candidate::{Candidate, Layer};
-use super::pool::EventPool;
+use super::pool::{EventPool, RetrievedEvent};
+use super::reading::is_person;
 use crate::language::english::address::tells_of_speaker_only;
+use crate::language::english::question::AnswerKind;
+use crate::language::english::syntax::NounKind;
 use crate::language::english::tag::{Tag, Word};
 use crate::{Event, Kind};
 
@@ -38,6 +41,13 @@ impl PeopleAskedAbout {
         let is_other =
             |person: &String| !speaker.eq_ignore_ascii_case(person) && tells_of_speaker_only(&event.text, person);
         !self.0.is_empty() && self.0.iter().all(is_other)
+    }
+
+    /// Returns whether a caption shows only others, where a question asks what somebody does or did.
+    pub fn are_not_shown(pool: &EventPool<'_>, found: &RetrievedEvent) -> bool {
+        let subject = pool.question.asked.clause.subject.as_ref();
+        let does = subject.is_some_and(|who| who.kind == NounKind::Name && is_person(who));
+        does && pool.question.ask() != AnswerKind::Person && pool.identified.shows_others(found.id())
     }
 
     /// Returns whether a candidate rests on one event, in which another person tells of themselves.

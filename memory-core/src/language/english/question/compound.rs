@@ -3,6 +3,7 @@
 
 use super::antecedent::is_living;
 use super::{AnswerKind, ParsedQuestion, parse_question};
+use crate::language::english::gender::{Gender, gender};
 use crate::language::english::letters::lowercase_first;
 use crate::language::english::summary::uncapitalised;
 use crate::language::english::syntax::NounPhrase;
@@ -106,19 +107,18 @@ impl CompoundQuestion {
             return whole;
         }
         let mut resolved = text.to_owned();
-        for word in second.words.iter().rev().filter(|word| matches!(word.tag, Tag::Pronoun | Tag::Owner)) {
-            let owner = |who: Option<String>| who.map(|who| format!("{who}'s"));
-            let person = || match first.ask {
-                AnswerKind::Person => answer.map(str::to_owned),
-                _ => named(&first, &self.first, is_living),
-            };
+        let pronouns = || second.words.iter().filter(|word| matches!(word.tag, Tag::Pronoun | Tag::Owner));
+        let persons = self.persons(&first, answer, pronouns());
+        let person = |word: &Word| persons.iter().find(|(of, _)| Some(*of) == gender(&word.text)).map(|(_, who)| who);
+        let several = || named(&first, &self.first, |noun| noun.plural || !noun.also.is_empty());
+        for word in pronouns().collect::<Vec<_>>().into_iter().rev() {
             let stands_for = match word.text.as_str() {
-                "his" | "her" if word.tag == Tag::Owner => owner(person()),
-                "he" | "him" | "she" | "they" if first.ask == AnswerKind::Person => answer.map(str::to_owned),
-                "he" | "him" | "she" => named(&first, &self.first, is_living),
+                "his" | "her" if word.tag == Tag::Owner => person(word).map(|who| format!("{who}'s")),
+                "he" | "him" | "she" | "her" if word.tag == Tag::Pronoun => person(word).cloned(),
                 "it" | "them" if matches!(first.ask, AnswerKind::Thing) => answer.map(with_article),
                 "it" => named(&first, &self.first, |noun| !is_living(noun) && !noun.plural),
-                "they" | "them" => named(&first, &self.first, |noun| noun.plural || !noun.also.is_empty()),
+                "they" if first.ask == AnswerKind::Person => several().or_else(|| answer.map(str::to_owned)),
+                "they" | "them" => several(),
                 _ => None,
             };
             // "What time is it?" and "is it raining?" speak of nothing.
@@ -127,6 +127,28 @@ impl CompoundQuestion {
             }
         }
         resolved
+    }
+
+    /// Returns whom "she" and "he" stand for: who was answered, then who is named, each once.
+    fn persons<'w>(
+        &self,
+        first: &ParsedQuestion,
+        answer: Option<&str>,
+        pronouns: impl Iterator<Item = &'w Word>,
+    ) -> Vec<(Gender, String)> {
+        let mut persons: Vec<(Gender, String)> = Vec::new();
+        for of in pronouns.filter_map(|word| gender(&word.text)) {
+            let free = |who: &String| persons.iter().all(|(_, known)| known != who);
+            let answered = answer.filter(|_| first.ask == AnswerKind::Person).map(str::to_owned).filter(free);
+            let named = || {
+                let is_free =
+                    |noun: &NounPhrase| self.first.get(noun.range.clone()).is_some_and(|who| free(&who.to_owned()));
+                named(first, &self.first, |noun| is_living(noun) && is_free(noun))
+            };
+            let who = answered.or_else(named).filter(|_| persons.iter().all(|(known, _)| *known != of));
+            persons.extend(who.map(|who| (of, who)));
+        }
+        persons
     }
 }
 

@@ -137,6 +137,8 @@ mod tests {
             ("Why is Nadia at home?", None, "So when can she go out again?", "when can Nadia go out again?"),
             ("Who took the saw?", Some("The man with the cap, probably Ivo"), "Where is he?", "Where is Ivo?"),
             ("Why can't Nadia sing?", None, "Who sings her song?", "Who sings Nadia's song?"),
+            ("Who found the tickets?", Some("Ivo"), "Where are they?", "Where are the tickets?"),
+            ("Who helped the smith?", Some("Nadia"), "Did she pay him?", "Did Nadia pay the smith?"),
             ("What did Ivo order?", Some("A lamp"), "How much did it cost?", "How much did the lamp cost?"),
         ] {
             let found = completed(question, before, answer);
