@@ -45,8 +45,10 @@ impl PeopleAskedAbout {
 
     /// Returns whether a caption shows only others, where a question asks what somebody does or did.
     pub fn are_not_shown(pool: &EventPool<'_>, found: &RetrievedEvent) -> bool {
-        let subject = pool.question.asked.clause.subject.as_ref();
-        let does = subject.is_some_and(|who| who.kind == NounKind::Name && is_person(who));
+        let clause = &pool.question.asked.clause;
+        let named = clause.subject.as_ref().is_some_and(|who| who.kind == NounKind::Name && is_person(who));
+        // "Where can Ivo find his cap?" asks for what others may have done with it.
+        let does = named && clause.verb.as_ref().is_some_and(|verb| verb.modal.is_none());
         does && pool.question.ask() != AnswerKind::Person && pool.identified.shows_others(found.id())
     }
 
