@@ -53,10 +53,10 @@ impl Turn {
     /// `None` if the question is complete, or if it is not known what is missing.
     #[must_use]
     pub fn completed(&self, question: &str) -> Option<String> {
-        let text = |text: &str| text.len() <= MAX_QUESTION_BYTES;
-        (text(question) && text(&self.question))
-            .then(|| completed(question, &self.question, self.answer.as_deref()))
-            .flatten()
+        let fits = |text: &str| text.len() <= MAX_QUESTION_BYTES;
+        let may_go_on = fits(question) && fits(&self.question);
+        let complete = may_go_on.then(|| completed(question, &self.question, self.answer.as_deref())).flatten();
+        complete.filter(|complete| fits(complete))
     }
 }
 

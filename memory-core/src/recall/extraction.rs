@@ -121,7 +121,6 @@ pub(super) fn read_events(
     events.retain(|found| !is_planned_otherwise(pool.question, found) && !is_of_other_time(pool.question, found));
     events.retain(|found| !is_mere_plan(pool.question, found) && !is_past_plan(pool.question, found));
     events.retain(|found| !ongoing::is_over(pool.question, found));
-    events.retain(|found| !PeopleAskedAbout::are_not_shown(pool, found));
     // A reader does not know that a later statement takes this one back.
     events.retain(|found| pool.taken_back.iter().all(|pair| pair.earlier.id() != found.id()));
     let mut texts = Vec::with_capacity(events.len());
@@ -171,8 +170,8 @@ pub(super) fn read_events(
         let probability = signs.odds(pool.question) / all;
         ReadEvent { found, extraction, spoken_from, signs, probability }
     });
-    // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
-    let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
+    // If an event tells of somebody else what is asked, it does not answer, and speaks against all others.
+    let read = read.filter(|read| !people.are_not_in(pool, &read.found));
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 

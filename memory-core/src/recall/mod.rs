@@ -256,10 +256,7 @@ fn weigh(
         gathered.found = pool::merge(told, Vec::new());
     }
     let people = PeopleAskedAbout::of(pool);
-    candidates.retain(|candidate| {
-        let shown = candidate.evidence.first().is_none_or(|first| !PeopleAskedAbout::are_not_shown(pool, first));
-        shown && !people.are_not_in_evidence_of(candidate)
-    });
+    candidates.retain(|candidate| !people.are_not_in_evidence_of(pool, candidate));
     let read = extraction::read_events(pool, gathered, &candidates, &people, degraded)?;
     // Options are weighed with what a reader answers only where it reads sentences.
     let read = read.filter(|read| query.options.is_empty() || read.has_prose());

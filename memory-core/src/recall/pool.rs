@@ -326,8 +326,7 @@ impl<'a> EventPool<'a> {
                 limit,
                 ..Holding::default()
             });
-            let shown = self.identified.of(noun, span).collect::<Vec<_>>();
-            let found = merge(self.read(&ids, content)?, self.read(&shown, content)?);
+            let found = self.with_identified(self.read(&ids, content)?, noun, span, latest, content)?;
             if !found.is_empty() {
                 return Ok(found);
             }
@@ -344,10 +343,32 @@ impl<'a> EventPool<'a> {
         limit: usize,
         content: &Content,
     ) -> Result<Vec<RetrievedEvent>, ReadError> {
-        self.read(&self.ids_mentioning(noun, span, latest, limit), content)
+        let found = self.read(&self.ids_mentioning(noun, span, latest, limit), content)?;
+        self.with_identified(found, noun, span, latest, content)
     }
 
-    /// Returns the ids of the events that [`Self::events_mentioning`] reads.
+    /// Adds the captions that describe a person without the name, in the order of time.
+    fn with_identified(
+        &self,
+        found: Vec<RetrievedEvent>,
+        noun: &NounPhrase,
+        span: Option<TimeSpan>,
+        latest: bool,
+        content: &Content,
+    ) -> Result<Vec<RetrievedEvent>, ReadError> {
+        let shown = self.identified.of(noun, span);
+        if shown.is_empty() {
+            return Ok(found);
+        }
+        let mut all = merge(found, self.read(&shown, content)?);
+        match latest {
+            true => all.sort_by_key(|one| std::cmp::Reverse((one.span().end, one.id()))),
+            false => all.sort_by_key(|one| (one.span().start, one.id())),
+        }
+        Ok(all)
+    }
+
+    /// Returns the ids of all events that contain all words of a noun phrase, or synonyms of them.
     pub fn ids_mentioning(
         &self,
         noun: &NounPhrase,
@@ -363,8 +384,6 @@ impl<'a> EventPool<'a> {
         let of = noun.of.iter().flat_map(|of| of.lemmas()).map(|word| self.known_synonyms(word));
         groups.extend(of);
         let mut ids = search.holding(&Holding { groups: groups.clone(), span, latest, limit, ..Holding::default() });
-        let shown = self.identified.of(noun, span).filter(|id| !ids.contains(id)).collect::<Vec<_>>();
-        ids.extend(shown);
         // People omit modifiers: search for the head alone.
         if ids.is_empty() && groups.len() > 1 {
             ids = search.holding(&Holding {

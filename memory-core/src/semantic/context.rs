@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::text::Noun;
-use crate::language::english::gender::gender;
+use crate::language::english::gender::{gender, pronoun_gender};
 use crate::{Event, EventId};
 
 /// Maximum age of a mention, in microseconds.
@@ -87,7 +87,7 @@ impl MentionContext {
             "it" | "its" | "they" | "them" | "their" => false,
             _ => return None,
         };
-        let asked = gender(pronoun);
+        let asked = pronoun_gender(pronoun);
         let at = event.span.start.as_micros();
         let fits = |mention: &Mention| {
             let called = mention.noun.shown.split_whitespace().find_map(gender);

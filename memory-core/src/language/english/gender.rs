@@ -73,15 +73,18 @@ pub(crate) enum Gender {
     Male,
 }
 
-/// Returns the gender of who is called by a noun, a title or a pronoun. `None` where both are possible, as of any name.
+/// Returns the gender that a pronoun shows.
+pub(crate) fn pronoun_gender(word: &str) -> Option<Gender> {
+    match word.to_lowercase().as_str() {
+        "she" | "her" | "hers" | "herself" => Some(Gender::Female),
+        "he" | "him" | "his" | "himself" => Some(Gender::Male),
+        _ => None,
+    }
+}
+
+/// Returns the gender of who is called by a noun or a title. `None` where both are possible, as of any name.
 pub(crate) fn gender(word: &str) -> Option<Gender> {
     let word = word.trim_end_matches('.').to_lowercase();
-    if matches!(word.as_str(), "she" | "her" | "hers" | "herself") {
-        return Some(Gender::Female);
-    }
-    if matches!(word.as_str(), "he" | "him" | "his" | "himself") {
-        return Some(Gender::Male);
-    }
     let bare = RELATIVE_PREFIXES.iter().find_map(|prefix| word.strip_prefix(prefix));
     let is = |words: &[&str]| is_one_of(&word, words) || bare.is_some_and(|bare| is_one_of(bare, words));
     match (is(FEMALE), is(MALE)) {
@@ -101,11 +104,12 @@ mod tests {
             ("granddaughter", Some(Gender::Female)),
             ("stepson", Some(Gender::Male)),
             ("Mrs.", Some(Gender::Female)),
-            ("him", Some(Gender::Male)),
             ("neighbour", None),
             ("Robin", None),
         ] {
             assert_eq!(gender(word), expected, "{word}");
         }
+        assert_eq!(pronoun_gender("Him"), Some(Gender::Male));
+        assert_eq!(pronoun_gender("miss"), None, "it is a verb, too");
     }
 }

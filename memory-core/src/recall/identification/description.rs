@@ -140,16 +140,11 @@ fn is_garment(word: &str) -> bool {
 /// Returns whether a question asks how somebody looks: "what coat does Ivo wear?", "what colour is Ivo's hair?".
 pub(super) fn asks_look(question: &Question<'_>) -> bool {
     let asked = &question.asked;
-    let look = |noun: &NounPhrase| tells_look(&noun.head);
+    let look = |noun: &NounPhrase| is_garment(&noun.head);
     let class = asked.class.as_ref();
     let wears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "wear");
     let colour = || class.is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"));
     wears || class.is_some_and(look) || colour() && question.named.iter().any(look)
-}
-
-/// Returns whether a word is for what is worn, or for hair.
-fn tells_look(word: &str) -> bool {
-    is_garment(word) || is_one_of(word, &["beard", "hair"])
 }
 
 /// Returns the words for a person with what follows and describes them: "a woman in a red coat".

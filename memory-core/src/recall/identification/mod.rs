@@ -71,15 +71,13 @@ impl IdentifiedCaptions {
         self.by_event.get(&id)
     }
 
-    /// Returns the captions within a span that show the person of a noun phrase, in time order.
-    pub fn of(&self, noun: &NounPhrase, span: Option<TimeSpan>) -> impl Iterator<Item = EventId> {
+    /// Returns the captions within a span that show the person of a noun phrase.
+    pub fn of(&self, noun: &NounPhrase, span: Option<TimeSpan>) -> Vec<EventId> {
         let shows = |caption: &IdentifiedCaption| {
             caption.persons.iter().any(|(_, name)| name_phrase(name).head == noun.head)
                 && span.is_none_or(|span| caption.span.overlaps(span))
         };
-        let mut found: Vec<_> = self.by_event.iter().filter(|(_, caption)| shows(caption)).collect();
-        found.sort_by_key(|(id, caption)| (caption.span.start, **id));
-        found.into_iter().map(|(id, _)| *id).collect::<Vec<_>>().into_iter()
+        self.by_event.iter().filter(|(_, caption)| shows(caption)).map(|(id, _)| *id).collect()
     }
 
     /// Returns the captions with names, by their events.
@@ -121,7 +119,7 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
     }
     let look = asks_look(question);
     let captions = captions(reader, question)?;
-    let votes = PersonVotes::new(reader);
+    let votes = PersonVotes::new(reader, question.hard);
     let mut persons = DescribedPersons::default();
     for caption in &captions {
         persons.look_for(caption, &votes)?;

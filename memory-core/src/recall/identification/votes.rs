@@ -12,13 +12,14 @@ use std::time::Duration;
 use super::description::{PersonDescription, descriptions};
 use super::tellers::{ShownWord, ShownWords, Votes, is_denied, key_of, speaks, tellers};
 use crate::index::{self, SearchQuery};
-use crate::language::english::gender::{Gender, gender};
+use crate::language::english::gender::{Gender, gender, pronoun_gender};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::syntax::{NounKind, NounPhrase};
 use crate::language::english::tag::Tag;
 use crate::language::english::token::tokenise;
 use crate::recall::Reader;
 use crate::recall::nearest;
+use crate::recall::question::intersection;
 use crate::recall::reading::{ParsedEvent, arguments, is_person, name_phrase};
 use crate::{EventId, Kind, ReadError, TimeSpan};
 
@@ -72,13 +73,16 @@ pub(super) struct PersonVotes<'a> {
     reader: &'a dyn Reader,
     readings: RefCell<HashMap<EventId, Arc<ParsedEvent>>>,
     genders: RefCell<HashMap<String, Option<Gender>>>,
+    /// Bounds of the request. Nothing outside of them says who somebody is.
+    within: Option<TimeSpan>,
     captions_left: Cell<usize>,
 }
 
 impl<'a> PersonVotes<'a> {
-    pub fn new(reader: &'a dyn Reader) -> Self {
+    pub fn new(reader: &'a dyn Reader, within: Option<TimeSpan>) -> Self {
         Self {
             reader,
+            within,
             readings: RefCell::default(),
             genders: RefCell::default(),
             captions_left: Cell::new(MAX_VOTING_CAPTIONS),
@@ -98,10 +102,10 @@ impl<'a> PersonVotes<'a> {
     ) -> Result<Vec<(String, f32)>, ReadError> {
         let mut votes = self.votes_of(caption, described)?;
         for other in others {
-            merge(&mut votes, self.votes_of(other, described)?);
+            add_votes(&mut votes, self.votes_of(other, described)?);
         }
         if votes.values().all(|(_, vote)| *vote < MIN_VOTES) {
-            merge(&mut votes, self.votes_by_look(described)?);
+            add_votes(&mut votes, self.votes_by_look(described)?);
         }
         let mut ranked: Vec<(String, f32)> = Vec::new();
         for (key, (name, vote)) in votes {
@@ -127,16 +131,28 @@ impl<'a> PersonVotes<'a> {
         }
         // People change their clothes.
         let span = Some(widened(caption.event.span, SAME_CLOTHES));
-        let kinds = vec![Kind::Caption];
-        let query =
-            SearchQuery { text: described.text.clone(), span, kinds, limit: MAX_CAPTIONS, ..SearchQuery::default() };
-        let ids = self.reader.search().search(&query).into_iter().map(|hit| hit.id);
-        let others = ids.filter(|id| *id != caption.event.id);
-        let mut others = self.read(others)?;
+        let text = described.text.clone();
+        let mut others =
+            self.find(Kind::Caption, SearchQuery { text, span, limit: MAX_CAPTIONS, ..SearchQuery::default() })?;
         others.retain(|other| {
-            other.event.entity.is_none() && descriptions(other).iter().any(|own| own.is_of_same_person(described))
+            other.event.id != caption.event.id
+                && other.event.entity.is_none()
+                && descriptions(other).iter().any(|own| own.is_of_same_person(described))
         });
         Ok(others)
+    }
+
+    /// Returns the events of a kind that a query finds within the bounds of the request, parsed.
+    fn find(&self, kind: Kind, query: SearchQuery) -> Result<Vec<Arc<ParsedEvent>>, ReadError> {
+        let span = match (query.span, self.within) {
+            (Some(span), Some(within)) => match intersection(span, within) {
+                Some(both) => Some(both),
+                None => return Ok(Vec::new()),
+            },
+            (span, within) => span.or(within),
+        };
+        let query = SearchQuery { span, kinds: vec![kind], ..query };
+        self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))
     }
 
     fn read(&self, ids: impl Iterator<Item = EventId>) -> Result<Vec<Arc<ParsedEvent>>, ReadError> {
@@ -185,9 +201,9 @@ impl<'a> PersonVotes<'a> {
             votes.entry(key_of(&name)).or_insert((name, 0.0)).1 += RECOGNISED_VOTE;
         }
         let near = texts.iter().filter(|text| distance(caption.event.span, text.event.span) <= JUST_NOW);
-        let speakers: BTreeSet<&String> = near.filter_map(|text| text.event.entity.as_ref()).collect();
+        let speakers = persons_of(near);
         let vote = if speakers.len() == 1 { LONE_PRESENCE_VOTE } else { PRESENCE_VOTE };
-        for name in speakers.into_iter().filter(|name| is_person(&name_phrase(name))) {
+        for name in speakers {
             votes.entry(key_of(name)).or_insert((name.clone(), 0.0)).1 += vote;
         }
         votes.values_mut().for_each(|(_, vote)| *vote = vote.min(MAX_VOTE));
@@ -202,13 +218,8 @@ impl<'a> PersonVotes<'a> {
         if stems.len() < MIN_LOOK_WORDS {
             return Ok(votes);
         }
-        let query = SearchQuery {
-            text: looks.iter().map(String::as_str).collect::<Vec<_>>().join(" "),
-            kinds: vec![Kind::Text],
-            limit: MAX_TEXTS,
-            ..SearchQuery::default()
-        };
-        for text in self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))? {
+        let text = looks.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+        for text in self.find(Kind::Text, SearchQuery { text, limit: MAX_TEXTS, ..SearchQuery::default() })? {
             let Some(speaker) = text.event.entity.clone() else { continue };
             let own = text.clauses().filter(|clause| clause.subject.as_ref().is_some_and(speaks) && !is_denied(clause));
             let told = own.map(|clause| {
@@ -271,12 +282,16 @@ impl<'a> PersonVotes<'a> {
         let before = TimeSpan { start: start.saturating_sub(*reach), end: start };
         let after = TimeSpan { start: end, end: end.saturating_add(*reach) };
         let list = |span: TimeSpan, latest: bool| {
-            let kinds = vec![Kind::Text];
-            let query = SearchQuery { span: Some(span), kinds, latest, limit: MAX_TEXTS, ..SearchQuery::default() };
-            self.reader.search().search(&query).into_iter().map(|hit| hit.id)
+            let span = Some(span);
+            self.find(Kind::Text, SearchQuery { span, latest, limit: MAX_TEXTS, ..SearchQuery::default() })
         };
-        let ids: BTreeSet<EventId> = list(before, true).chain(list(after, false)).collect();
-        self.read(ids.into_iter())
+        let mut texts = list(before, true)?;
+        for after in list(after, false)? {
+            if texts.iter().all(|known| known.event.id != after.event.id) {
+                texts.push(after);
+            }
+        }
+        Ok(texts)
     }
 
     /// Returns the name of the one person who is recognised while a caption shows one.
@@ -285,11 +300,9 @@ impl<'a> PersonVotes<'a> {
             return Ok(None);
         }
         let span = Some(widened(caption.event.span, RECOGNITION_MARGIN));
-        let query = SearchQuery { span, kinds: vec![Kind::Entity], limit: MAX_TEXTS, ..SearchQuery::default() };
-        let seen = self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))?;
-        let names: BTreeSet<&String> = seen.iter().filter_map(|found| found.event.entity.as_ref()).collect();
-        let mut persons = names.into_iter().filter(|name| is_person(&name_phrase(name)));
-        Ok(persons.next().filter(|_| persons.next().is_none()).cloned())
+        let seen = self.find(Kind::Entity, SearchQuery { span, limit: MAX_TEXTS, ..SearchQuery::default() })?;
+        let names = persons_of(seen.iter());
+        Ok(names.first().filter(|_| names.len() == 1).map(|name| (*name).clone()))
     }
 
     /// Returns the gender of a person, by the title of their name and the pronouns that others use for them.
@@ -307,10 +320,9 @@ impl<'a> PersonVotes<'a> {
     }
 
     fn gender_told(&self, key: &str) -> Result<Option<Gender>, ReadError> {
-        let kinds = vec![Kind::Text];
-        let query = SearchQuery { text: key.into(), kinds, limit: MAX_GENDER_TEXTS, ..SearchQuery::default() };
+        let query = SearchQuery { text: key.into(), limit: MAX_GENDER_TEXTS, ..SearchQuery::default() };
         let (mut female, mut male) = (0, 0);
-        for text in self.read(self.reader.search().search(&query).into_iter().map(|hit| hit.id))? {
+        for text in self.find(Kind::Text, query)? {
             match gender_in(key, &text) {
                 Some(Gender::Female) => female += 1,
                 Some(Gender::Male) => male += 1,
@@ -339,15 +351,20 @@ fn gender_in(key: &str, text: &ParsedEvent) -> Option<Gender> {
         return None;
     }
     let behind = text.event.text.get(named.range.end..)?;
-    let mut pronouns = tokenise(behind).into_iter().filter_map(|token| gender(&token.text));
+    let mut pronouns = tokenise(behind).into_iter().filter_map(|token| pronoun_gender(&token.text));
     let first = pronouns.next()?;
     pronouns.all(|other| other == first).then_some(first)
 }
 
-fn merge(votes: &mut Votes, others: Votes) {
+fn add_votes(votes: &mut Votes, others: Votes) {
     for (key, (name, vote)) in others {
         votes.entry(key).or_insert((name, 0.0)).1 += vote;
     }
+}
+
+/// Returns the names of the persons who speak or are recognised in some events.
+fn persons_of<'e>(events: impl Iterator<Item = &'e Arc<ParsedEvent>>) -> BTreeSet<&'e String> {
+    events.filter_map(|found| found.event.entity.as_ref()).filter(|name| is_person(&name_phrase(name))).collect()
 }
 
 fn distance(a: TimeSpan, b: TimeSpan) -> Duration {

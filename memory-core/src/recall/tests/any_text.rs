@@ -5,9 +5,10 @@ use proptest::prelude::*;
 use super::home::{Home, Row, home};
 use crate::language::english::question::parse_question;
 use crate::language::english::syntax::parse;
+use crate::limits::MAX_QUESTION_BYTES;
 use crate::recall::answer;
 use crate::recall::reading::ParsedEvent;
-use crate::{Kind, Query, QueryError};
+use crate::{Kind, Query, QueryError, Turn};
 
 const EVENTS: &[Row] = &[
     ("18T19:05:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),
@@ -151,13 +152,29 @@ proptest! {
     }
 
     #[test]
+    fn any_question_goes_on_from_any_other(question in any_text(), before in any_text(), answer in any_text()) {
+        for answer in [None, Some(answer)] {
+            let turn = Turn { question: before.clone(), answer };
+            if let Some(complete) = turn.completed(&question) {
+                prop_assert!(complete.len() <= MAX_QUESTION_BYTES, "{complete}");
+                prop_assert_ne!(complete, question.clone());
+            }
+        }
+    }
+
+    #[test]
     fn any_event_can_be_asked_about(told in any_text()) {
         let mut home = home(EVENTS);
         for event in &mut home.events {
             event.text.push_str(&told);
         }
-        let questions =
-            ["Where is the torch?", "Is the fence green?", "When does the parcel come?", "What happened on 20 November?"];
+        let questions = [
+            "Where is the torch?",
+            "Is the fence green?",
+            "When does the parcel come?",
+            "What happened on 20 November?",
+            "What did Mira do?",
+        ];
         for question in questions {
             ask(&home, question, Vec::new())?;
         }

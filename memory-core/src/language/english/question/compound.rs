@@ -3,7 +3,7 @@
 
 use super::antecedent::is_living;
 use super::{AnswerKind, ParsedQuestion, parse_question};
-use crate::language::english::gender::{Gender, gender};
+use crate::language::english::gender::{Gender, pronoun_gender};
 use crate::language::english::letters::lowercase_first;
 use crate::language::english::summary::uncapitalised;
 use crate::language::english::syntax::NounPhrase;
@@ -109,7 +109,8 @@ impl CompoundQuestion {
         let mut resolved = text.to_owned();
         let pronouns = || second.words.iter().filter(|word| matches!(word.tag, Tag::Pronoun | Tag::Owner));
         let persons = self.persons(&first, answer, pronouns());
-        let person = |word: &Word| persons.iter().find(|(of, _)| Some(*of) == gender(&word.text)).map(|(_, who)| who);
+        let person =
+            |word: &Word| persons.iter().find(|(of, _)| Some(*of) == pronoun_gender(&word.text)).map(|(_, who)| who);
         let several = || named(&first, &self.first, |noun| noun.plural || !noun.also.is_empty());
         for word in pronouns().collect::<Vec<_>>().into_iter().rev() {
             let stands_for = match word.text.as_str() {
@@ -137,7 +138,7 @@ impl CompoundQuestion {
         pronouns: impl Iterator<Item = &'w Word>,
     ) -> Vec<(Gender, String)> {
         let mut persons: Vec<(Gender, String)> = Vec::new();
-        for of in pronouns.filter_map(|word| gender(&word.text)) {
+        for of in pronouns.filter_map(|word| pronoun_gender(&word.text)) {
             let free = |who: &String| persons.iter().all(|(_, known)| known != who);
             let answered = answer.filter(|_| first.ask == AnswerKind::Person).map(str::to_owned).filter(free);
             let named = || {
