@@ -167,7 +167,7 @@ impl Engine {
     }
 
     /// Runs a read again if the database was reopened under it. On a disk that refuses writes every attempt to write reopens
-    /// it, so that may happen more than once. Reopens it itself, once, where the disk could not be read.
+    /// it, so that may happen more than once. Reopens it itself, once, where the disk has failed and nobody has yet.
     pub(crate) fn reading<T, E>(&self, read: impl Fn(&View) -> std::result::Result<T, E>) -> std::result::Result<T, E>
     where
         E: From<ReadError>,
@@ -177,10 +177,14 @@ impl Engine {
         loop {
             let openings = self.database.openings();
             let result = self.view().map_err(|failure| ReadError::from(failure).into()).and_then(|view| read(&view));
-            if result.is_err() && !reopened && self.database.openings() == openings && self.database.take_unread() {
+            if result.is_err() && !reopened && self.database.openings() == openings && self.database.take_failed() {
                 reopened = true;
-                if let Err(failure) = self.heal(&mut self.writer.lock()) {
-                    tracing::error!(problem = tables::describe(failure), "the store cannot be read");
+                let mut writer = self.writer.lock();
+                // The writer that met the failure may have seen to the database meanwhile.
+                if self.database.openings() == openings
+                    && let Err(failure) = self.heal(&mut writer)
+                {
+                    tracing::error!(problem = tables::describe(failure), "the store stays closed after an I/O error");
                 }
             }
             let interrupted = result.is_err() && self.database.openings() != openings;

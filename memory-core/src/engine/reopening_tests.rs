@@ -52,6 +52,22 @@ fn a_read_is_repeated_as_often_as_the_database_is_reopened_under_it() {
 }
 
 #[test]
+fn a_read_between_a_failed_write_and_what_its_writer_does_about_it_succeeds() {
+    let storage = FaultStorage::new();
+    let store = open(&storage);
+    store.observe(told("before")).unwrap();
+    let transaction = store.database.write().unwrap();
+    transaction.open_table(crate::store::tables::META).unwrap().insert("a key", b"a value".as_slice()).unwrap();
+    storage.fail_after(0, io::ErrorKind::StorageFull);
+    transaction.commit().unwrap_err();
+    let read = || store.reading(|view| view.list_events(None, 9).map_err(ReadError::from));
+    for _ in 0..2 {
+        assert_eq!(read().unwrap().len(), 1);
+    }
+    assert_eq!(store.database.openings(), 1, "opened again once: a full disk can be read");
+}
+
+#[test]
 fn a_disk_that_could_not_be_read_for_a_while_is_read_again_without_a_write() {
     let storage = FaultStorage::new();
     let store = open(&storage);

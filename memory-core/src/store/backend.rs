@@ -17,13 +17,13 @@ const MAGIC_BYTES: usize = 9;
 /// Size of a piece of the overlay, in bytes.
 const BLOCK_BYTES: u64 = 4096;
 
-/// First disk error. redb reports only the first error as it was, and "previous I/O error" from then on.
+/// What the disk refused. redb reports only the first error as it was, and "previous I/O error" from then on.
 #[derive(Debug, Default)]
 pub(crate) struct DiskTrouble {
     /// There was no space left.
     full: AtomicBool,
-    /// Something could not be read; since then redb refuses all work, also where the disk can be read again.
-    unread: AtomicBool,
+    /// Something could not be read or written; since then redb refuses all work, also where the disk does it again.
+    failed: AtomicBool,
 }
 
 impl DiskTrouble {
@@ -32,9 +32,9 @@ impl DiskTrouble {
         self.full.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether something could not be read since the last time.
-    pub(crate) fn take_unread(&self) -> bool {
-        self.unread.swap(false, Ordering::AcqRel)
+    /// Whether something could not be read or written since the last time.
+    pub(crate) fn take_failed(&self) -> bool {
+        self.failed.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -68,10 +68,11 @@ impl Backend {
     }
 
     fn noting(&self, result: io::Result<()>) -> io::Result<()> {
-        if let Err(error) = &result
-            && is_full(error)
-        {
-            self.trouble.full.store(true, Ordering::Release);
+        if let Err(error) = &result {
+            self.trouble.failed.store(true, Ordering::Release);
+            if is_full(error) {
+                self.trouble.full.store(true, Ordering::Release);
+            }
         }
         result
     }
@@ -144,14 +145,10 @@ impl StorageBackend for Backend {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let read = match &self.overlay {
+        self.noting(match &self.overlay {
             Some(overlay) => overlay.lock().read(self.inner.as_ref(), offset, out),
             None => self.inner.read(offset, out),
-        };
-        if read.is_err() {
-            self.trouble.unread.store(true, Ordering::Release);
-        }
-        read
+        })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

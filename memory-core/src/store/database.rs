@@ -290,6 +290,7 @@ impl Database {
         match opened {
             Ok(redb) => {
                 open.state = DatabaseState::Writing(redb);
+                self.trouble.take_failed();
                 drop(open);
                 if self.unsure.swap(false, Ordering::AcqRel) {
                     self.tidy(false);
@@ -299,15 +300,16 @@ impl Database {
             Err(error) => {
                 if let Ok(redb) = open_redb_to_read(storage, generation, cache, &self.trouble) {
                     open.state = DatabaseState::Reading(redb);
+                    self.trouble.take_failed();
                 }
                 Err(error)
             }
         }
     }
 
-    /// Whether something could not be read since the last time.
-    pub(crate) fn take_unread(&self) -> bool {
-        self.trouble.take_unread()
+    /// Whether the disk refused something since the database was opened, or since the last time.
+    pub(crate) fn take_failed(&self) -> bool {
+        self.trouble.take_failed()
     }
 
     /// Converts the error of a failed write. redb reports only the first error as it was, and "previous I/O error" from then on.

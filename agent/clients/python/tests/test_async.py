@@ -78,6 +78,36 @@ def test_many_questions_at_once_each_get_their_own_answer(agent: Agent) -> None:
     run(story())
 
 
+def test_of_many_questions_at_once_no_more_are_sent_than_the_agent_takes(agent: Agent) -> None:
+    async def story() -> None:
+        async with memory_of(agent) as memory, memory_of(agent) as listener:
+            await memory.observe("The sundial is on the lawn.", at=DAY)
+            sent: list[str] = []
+            with_all_before_it = asyncio.Event()
+            loop = asyncio.get_running_loop()
+
+            def note(topic: str, _payload: bytes) -> None:
+                sent.append(topic)
+                if topic == "pose":
+                    loop.call_soon_threadsafe(with_all_before_it.set)
+
+            listener._link.listen("", note)
+            for leaf in ("ask", "pose"):
+                await asyncio.wrap_future(listener._link.subscribe(leaf))
+            agent.freeze()
+            try:
+                answers = asyncio.gather(*(memory.ask("Where is the sundial?") for _ in range(100)))
+                await asyncio.sleep(0)
+                assert await memory.publish_pose(Pose(1.0, 2.0))
+                await asyncio.wait_for(with_all_before_it.wait(), SOON)
+                assert sent.count("ask") == 16
+            finally:
+                agent.thaw()
+            assert all("lawn" in str(answer) for answer in await answers)
+
+    run(story())
+
+
 def test_a_cancelled_question_harms_no_other(agent: Agent) -> None:
     async def story() -> None:
         async with memory_of(agent) as memory:

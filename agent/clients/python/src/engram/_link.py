@@ -5,6 +5,8 @@ Both `Memory` and `AsyncMemory` stand on it. Everything public here may be calle
 A request is a message with a correlation id; its reply comes to the inbox of this connection. With MQTT 5 the broker
 keeps the session for `SESSION_S` seconds, so that replies which come during a short cut are delivered after it. Where
 the session is gone, or the agent restarted, requests that may be repeated are sent again; the others fail.
+Of many questions at once a few are at the agent, and the others wait for their turn here: the agent refuses more than
+it can answer soon.
 """
 
 from __future__ import annotations
@@ -34,9 +36,12 @@ from .errors import AccessDenied, AgentOffline, Closed, ConnectionFailed, Engram
 #: How long the broker keeps the session of a connection that was cut.
 SESSION_S = 300
 _NOBODY_LISTENS = 0x10
+_QUESTION = "ask"
 #: What a broker may say of a topic that this client may not publish to.
 _NOT_ALLOWED = {0x83, 0x87}
 _LONGEST_PAUSE_S = 5
+#: How many questions of one connection are at the agent, which refuses more than 32 and may work on abandoned ones.
+_QUESTIONS_AT_ONCE = 16
 
 T = TypeVar("T")
 Listener = Callable[[str, bytes], None]
@@ -181,6 +186,8 @@ class Link:
         with self._lock:
             if pending.published and not again:
                 return
+            if not pending.published and not self._has_turn(pending):
+                return
             pending.published, pending.acknowledged = True, False
         properties = None
         if self.address.protocol == "5":
@@ -192,6 +199,21 @@ class Link:
         topic = self.address.topic(pending.leaf)
         info = self._paho.publish(topic, pending.payload, qos=1, properties=properties)
         self._publications.expect(info.mid, lambda codes: self._acknowledged(pending, topic, codes))
+
+    def _has_turn(self, pending: Pending) -> bool:
+        at_the_agent = sum(one.published and one.leaf == _QUESTION for one in self._pending.values())
+        return pending.leaf != _QUESTION or at_the_agent < _QUESTIONS_AT_ONCE
+
+    def _remove(self, pending: Pending) -> None:
+        """Gives the place of a request that has ended to the question that has waited longest."""
+        with self._lock:
+            removed = self._pending.pop(pending.id, None)
+            if removed is None or removed.leaf != _QUESTION or not self._connected:
+                return
+            waiting = (one for one in self._pending.values() if not one.published and one.leaf == _QUESTION)
+            following = next(waiting, None)
+        if following is not None:
+            self._publish(following)
 
     def _acknowledged(self, pending: Pending, topic: str, codes: list[ReasonCode]) -> None:
         pending.acknowledged = True
@@ -206,14 +228,12 @@ class Link:
             self._finish(pending, ConnectionFailed(f"the broker did not take a message to {topic}: {codes[0]}"))
 
     def _finish(self, pending: Pending, result: Mapping[str, Any] | EngramError) -> None:
-        with self._lock:
-            self._pending.pop(pending.id, None)
+        self._remove(pending)
         pending.finish(result)
 
     def abandon(self, pending: Pending) -> None:
         """Forgets a request that nobody waits for any more."""
-        with self._lock:
-            self._pending.pop(pending.id, None)
+        self._remove(pending)
 
     def overdue(self, pending: Pending, waited_s: float) -> EngramError:
         """Ends a request whose time is over; returns why it got no reply."""
