@@ -170,8 +170,8 @@ pub(super) fn read_events(
         let probability = signs.odds(pool.question) / all;
         ReadEvent { found, extraction, spoken_from, signs, probability }
     });
-    // If an event tells of somebody else what is asked, it does not answer, and speaks against all others.
-    let read = read.filter(|read| !people.are_not_in(pool, &read.found));
+    // If somebody else tells of themselves what is asked, the event does not answer, and speaks against all others.
+    let read = read.filter(|read| !people.are_not_in(&read.found.reading.event));
     Ok(Some(ReadEvents { read: read.collect() }))
 }
 

@@ -256,7 +256,7 @@ fn weigh(
         gathered.found = pool::merge(told, Vec::new());
     }
     let people = PeopleAskedAbout::of(pool);
-    candidates.retain(|candidate| !people.are_not_in_evidence_of(pool, candidate));
+    candidates.retain(|candidate| !people.are_not_in_evidence_of(candidate));
     let read = extraction::read_events(pool, gathered, &candidates, &people, degraded)?;
     // Options are weighed with what a reader answers only where it reads sentences.
     let read = read.filter(|read| query.options.is_empty() || read.has_prose());

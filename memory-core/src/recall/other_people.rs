@@ -1,12 +1,8 @@
-//! Somebody else's own affairs: "I sold my boat" of Piotr says nothing of Oda's boat, and a picture of Piotr nothing of
-//! what she did.
+//! Somebody else's own affairs: "I sold my boat" of Piotr says nothing of Oda's boat.
 
 use super::candidate::{Candidate, Layer};
-use super::pool::{EventPool, RetrievedEvent};
-use super::reading::is_person;
+use super::pool::EventPool;
 use crate::language::english::address::tells_of_speaker_only;
-use crate::language::english::question::AnswerKind;
-use crate::language::english::syntax::NounKind;
 use crate::language::english::tag::{Tag, Word};
 use crate::{Event, Kind};
 
@@ -36,31 +32,17 @@ impl PeopleAskedAbout {
         Self(names.flat_map(whole_or_parts).collect())
     }
 
-    /// Returns whether an event tells of others only.
-    pub fn are_not_in(&self, pool: &EventPool<'_>, found: &RetrievedEvent) -> bool {
-        self.are_not_spoken_of(&found.reading.event) || are_not_shown(pool, found)
-    }
-
     /// Returns whether a speaker tells of themselves only, and is none of these people.
-    fn are_not_spoken_of(&self, event: &Event) -> bool {
+    pub fn are_not_in(&self, event: &Event) -> bool {
         let Some(speaker) = event.entity.as_deref().filter(|_| event.kind == Kind::Text) else { return false };
         let is_other =
             |person: &String| !speaker.eq_ignore_ascii_case(person) && tells_of_speaker_only(&event.text, person);
         !self.0.is_empty() && self.0.iter().all(is_other)
     }
 
-    /// Returns whether a candidate rests on one event that tells of others only.
-    pub fn are_not_in_evidence_of(&self, pool: &EventPool<'_>, candidate: &Candidate) -> bool {
+    /// Returns whether a candidate rests on one event, in which another person tells of themselves.
+    pub fn are_not_in_evidence_of(&self, candidate: &Candidate) -> bool {
         let first = candidate.evidence.first();
-        candidate.layer == Layer::Episodes && first.is_some_and(|found| self.are_not_in(pool, found))
+        candidate.layer == Layer::Episodes && first.is_some_and(|found| self.are_not_in(&found.reading.event))
     }
-}
-
-/// Returns whether a caption shows only others, where a question asks what somebody does or did.
-fn are_not_shown(pool: &EventPool<'_>, found: &RetrievedEvent) -> bool {
-    let clause = &pool.question.asked.clause;
-    let named = clause.subject.as_ref().is_some_and(|who| who.kind == NounKind::Name && is_person(who));
-    // "Where can Ivo find his cap?" asks for what others may have done with it.
-    let does = named && clause.verb.as_ref().is_some_and(|verb| verb.modal.is_none());
-    does && pool.question.ask() != AnswerKind::Person && pool.identified.shows_others(found.id())
 }

@@ -61,9 +61,9 @@ impl PersonDescription {
         self.head == other.head && self.words == other.words
     }
 
-    /// Returns whether the description says what somebody wears.
-    pub fn says_clothes(&self) -> bool {
-        self.words.iter().any(|word| is_garment(word))
+    /// Returns whether the description tells a part of the look.
+    pub fn says(&self, look: Look) -> bool {
+        self.words.iter().any(|word| look_of(word) == Some(look))
     }
 
     /// Returns whether only the event itself tells who is meant: "a man" may be anybody.
@@ -127,24 +127,43 @@ fn end_of(adjunct: &Adjunct) -> usize {
 fn is_worn(noun: &NounPhrase, reading: &ParsedEvent) -> bool {
     // Glasses are no glass.
     let plural = reading.text(&noun.range).rsplit(' ').next().unwrap_or_default().to_lowercase();
+    let covers = |word: &str| is_a(word, "covering") && !is_a(word, "structure");
     let unknown = lexicon::category(&noun.head, PartOfSpeech::Noun).is_none() && noun.kind == NounKind::Common;
-    is_garment(&noun.head) || is_garment(&plural) || is_colour(&noun.head) || unknown
+    [noun.head.as_str(), &plural].into_iter().any(|word| look_of(word).is_some() || covers(word))
+        || is_colour(&noun.head)
+        || unknown
 }
 
-/// Returns whether a word is known as something to wear.
-fn is_garment(word: &str) -> bool {
-    let is = |class: &str| lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some();
-    is("clothing") || is("footwear") || is("optical_instrument") || is("covering") && !is("structure")
+fn is_a(word: &str, class: &str) -> bool {
+    lexicon::is_a_as(word, class, PartOfSpeech::Noun).is_some()
 }
 
-/// Returns whether a question asks how somebody looks: "what coat does Ivo wear?", "what colour is Ivo's hair?".
-pub(super) fn asks_look(question: &Question<'_>) -> bool {
+/// A part of how somebody looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Clothes,
+    Hair,
+}
+
+fn look_of(word: &str) -> Option<Look> {
+    match word {
+        _ if is_a(word, "hair") => Some(Look::Hair),
+        _ if ["clothing", "footwear", "optical_instrument"].iter().any(|class| is_a(word, class)) => {
+            Some(Look::Clothes)
+        }
+        _ => None,
+    }
+}
+
+/// Returns which part of somebody's look a question asks for: "what coat does Ivo wear?", "what colour is Ivo's hair?".
+pub(super) fn look_asked(question: &Question<'_>) -> Option<Look> {
     let asked = &question.asked;
-    let look = |noun: &NounPhrase| is_garment(&noun.head);
-    let class = asked.class.as_ref();
+    let class = asked.class.as_ref().map(|class| class.head.as_str());
     let wears = asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "wear");
-    let colour = || class.is_some_and(|class| matches!(class.head.as_str(), "colour" | "color"));
-    wears || class.is_some_and(look) || colour() && question.named.iter().any(look)
+    match class {
+        Some("colour" | "color") => question.named.iter().find_map(|noun| look_of(&noun.head)),
+        _ => class.and_then(look_of).or(wears.then_some(Look::Clothes)),
+    }
 }
 
 /// Returns the words for a person with what follows and describes them: "a woman in a red coat".

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use self::description::with_description;
-use self::description::{PersonDescription, asks_look, descriptions};
+use self::description::{PersonDescription, look_asked};
 use self::persons::DescribedPersons;
 use self::votes::PersonVotes;
 use super::Reader;
@@ -53,8 +53,6 @@ pub(super) struct IdentifiedCaption {
 #[derive(Debug, Default)]
 pub(super) struct IdentifiedCaptions {
     by_event: BTreeMap<EventId, IdentifiedCaption>,
-    /// The captions that show others only.
-    of_others: BTreeSet<EventId>,
     persons: DescribedPersons,
 }
 
@@ -90,11 +88,6 @@ impl IdentifiedCaptions {
         self.persons.0.iter().map(|one| (one.description.text.as_str(), one.ranked.as_slice()))
     }
 
-    /// Returns whether a caption shows only persons who are known to be others than those of the question.
-    pub fn shows_others(&self, id: EventId) -> bool {
-        self.of_others.contains(&id)
-    }
-
     /// Says in the evidence that a language model reads whom a caption probably shows.
     pub fn annotate(&self, evidence: &mut Evidence) {
         if let Some(caption) = self.get(evidence.event) {
@@ -117,7 +110,7 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
     if names.is_empty() && question.ask() != AnswerKind::Person {
         return Ok(IdentifiedCaptions::default());
     }
-    let look = asks_look(question);
+    let look = look_asked(question);
     let captions = captions(reader, question)?;
     let votes = PersonVotes::new(reader, question.hard);
     let mut persons = DescribedPersons::default();
@@ -128,23 +121,19 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
     let others = persons.others().filter(|other| bound.is_none_or(|bound| other.event.span.overlaps(bound)));
     let all: BTreeMap<EventId, &ParsedEvent> =
         captions.iter().chain(others.map(Arc::as_ref)).map(|reading| (reading.event.id, reading)).collect();
-    let (mut by_event, mut of_others) = (BTreeMap::new(), BTreeSet::new());
+    let mut by_event = BTreeMap::new();
     for (id, reading) in all {
         let seen = &reading.event.text;
         let (mut named, mut annotated, mut described) = (seen.clone(), seen.clone(), Vec::new());
         // From the end, so that ranges before stay as they are.
-        let identified = persons.in_caption(reading);
-        let shown = identified.len();
-        for (one, name) in identified.into_iter().rev() {
+        for (one, name) in persons.in_caption(reading).into_iter().rev() {
             if names.contains(&name_phrase(&name).head) {
                 annotated.insert_str(one.range.end, &format!(" (probably {name})"));
                 // Who asks what he wears asks for the description.
-                named.replace_range(if look && one.says_clothes() { one.person } else { one.range }, &name);
+                named
+                    .replace_range(if look.is_some_and(|look| one.says(look)) { one.person } else { one.range }, &name);
                 described.push((lowercase_first(&one.text), name));
             }
-        }
-        if described.is_empty() && shown > 0 && shown == descriptions(reading).len() {
-            of_others.insert(id);
         }
         if !described.is_empty() {
             described.reverse();
@@ -152,7 +141,7 @@ pub(super) fn identify(reader: &dyn Reader, question: &Question<'_>) -> Result<I
             by_event.insert(id, IdentifiedCaption { span, seen, named, annotated, persons: described });
         }
     }
-    Ok(IdentifiedCaptions { by_event, of_others, persons })
+    Ok(IdentifiedCaptions { by_event, persons })
 }
 
 /// Returns the heads, in lower case, of the persons' names in a question that the memory knows.
