@@ -5,8 +5,12 @@ use std::time::Duration;
 
 use super::deliberation::{Deliberation, Proposal};
 use super::{Reader, deliberate_one, rank_score};
-use crate::language::english::question::CompoundQuestion;
+use crate::language::english::letters::capitalised;
+use crate::language::english::question::{CompoundQuestion, OfferedThing, asked_of_each};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, Route};
+
+/// Minimum confidence in whether something holds for one of the things that a question offers.
+const MIN_VERDICT_CONFIDENCE: f32 = 0.5;
 
 /// Answers a question that asks two things. `None` if it asks one, or if one of them has no answer: the question is then
 /// answered as a whole.
@@ -14,13 +18,20 @@ pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Res
     if !query.options.is_empty() || query.ablation.without_details {
         return Ok(None);
     }
-    let Some(compound) = CompoundQuestion::split(&query.question) else { return Ok(None) };
     let started = reader.clock().monotonic();
     let spent = || reader.clock().monotonic().saturating_sub(started);
     let ask = |question: String, proposals: bool| {
         let budget = query.budget.map(|budget| budget.saturating_sub(spent()));
         deliberate_one(&Query { question, budget, ..query.clone() }, reader, proposals)
     };
+    if let Some(offered) = asked_of_each(&query.question).filter(|_| !proposals) {
+        let mut answers = Vec::new();
+        for one in &offered {
+            answers.push(ask(one.question.clone(), false)?);
+        }
+        return Ok(one_that_it_holds_for(&offered, answers, query, spent()));
+    }
+    let Some(compound) = CompoundQuestion::split(&query.question) else { return Ok(None) };
     let mut whole = ask(compound.first.clone(), false)?;
     let Some(question) = compound.second(whole.answer.answer.as_deref()) else { return Ok(None) };
     let second = ask(question, false)?.answer;
@@ -46,6 +57,46 @@ pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Res
         );
     }
     Ok(Some(Deliberation { answer: both, question: query.question.clone(), ..whole }))
+}
+
+/// The one thing of those offered for which something holds, or for which alone it is not denied.
+fn one_that_it_holds_for(
+    offered: &[OfferedThing],
+    mut answers: Vec<Deliberation>,
+    query: &Query,
+    total: Duration,
+) -> Option<Deliberation> {
+    let verdict = |of: &Deliberation| {
+        let said = of.answer.answer.as_deref().filter(|_| of.answer.confidence >= MIN_VERDICT_CONFIDENCE)?;
+        let first = said.split([':', ',', '.', ' ']).next()?;
+        matches!(first, "Yes" | "No").then_some(first == "Yes")
+    };
+    let verdicts: Vec<Option<bool>> = answers.iter().map(verdict).collect();
+    let only = |wanted: fn(Option<bool>) -> bool| {
+        let mut held = verdicts.iter().enumerate().filter(|(_, verdict)| wanted(**verdict)).map(|(at, _)| at);
+        held.next().filter(|_| held.next().is_none())
+    };
+    let holds = only(|verdict| verdict == Some(true));
+    let chosen = holds
+        .or_else(|| only(|verdict| verdict != Some(false)).filter(|_| verdicts.iter().all(|it| *it != Some(true))))?;
+    let decided = verdicts.iter().zip(&answers).filter(|(verdict, _)| verdict.is_some());
+    let confidence = decided.map(|(_, of)| of.answer.confidence).fold(1.0, f32::min);
+    let shown = holds.unwrap_or_else(|| verdicts.iter().position(Option::is_some).unwrap_or(chosen));
+    let trace = answers.iter_mut().flat_map(|of| std::mem::take(&mut of.answer.trace)).collect();
+    let told = answers.swap_remove(shown);
+    let reason = match holds {
+        Some(_) => format!("of those offered, only this: {}", told.answer.reason),
+        None => format!("of those offered, all others are denied: {}", told.answer.reason),
+    };
+    let answer = Answer {
+        answer: Some(capitalised(&offered[chosen].name)),
+        confidence,
+        reason,
+        elapsed: Elapsed { total, ..told.answer.elapsed },
+        trace,
+        ..told.answer
+    };
+    Some(Deliberation { answer, question: query.question.clone(), ..told })
 }
 
 /// The answers of two questions as one. It is right if both are.

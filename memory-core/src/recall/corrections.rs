@@ -15,7 +15,7 @@ use super::quantities::Quantity;
 use super::question::Question;
 use super::reading::{ParsedEvent, arguments, is_person};
 use crate::index::{stem, words};
-use crate::language::english::correction::{Correction, may_correct};
+use crate::language::english::correction::{Correction, begins_self_correction, is_put_right_at_once, may_correct};
 use crate::language::english::lexicon::{self, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Occurrence};
 use crate::language::english::syntax::{NounKind, NounPhrase, Sentence, parse};
@@ -113,9 +113,12 @@ pub(super) fn stated_quantities(reading: &ParsedEvent) -> Vec<Quantity> {
     if all.len() < 2 || !may_correct(&reading.event.text) {
         return all;
     }
+    // "Eight, no, six."
+    all.retain(|quantity| !is_put_right_at_once(&reading.event.text[quantity.range.end..]));
     let (words, _) = parse(&reading.event.text, &[]);
     let admits = |sentence: &&Sentence| {
-        Correction::find(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
+        begins_self_correction(reading.text(&sentence.range))
+            || Correction::find(&words, std::slice::from_ref(*sentence)).is_some_and(|found| found.admits.is_some())
     };
     let Some(from) = reading.sentences.iter().find(admits).map(|sentence| sentence.range.start) else { return all };
     if !all.iter().any(|quantity| quantity.range.start >= from) {

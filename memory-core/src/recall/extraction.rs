@@ -8,6 +8,7 @@
 mod lists;
 mod recurrence;
 mod signs;
+mod unsuitable;
 mod words;
 
 use self::recurrence::days_of_recurrence;

@@ -23,8 +23,6 @@ pub(crate) struct Correction {
 }
 
 /// A denied statement. Its subject is in the same sentence.
-///
-/// The subject of the denial stands in the same sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denial {
     /// Lemmas of the denied words.
@@ -115,6 +113,15 @@ pub(crate) fn begins_self_correction(text: &str) -> bool {
     SELF_CORRECTION_BEGINS.iter().any(|begin| text.starts_with(begin))
 }
 
+/// Returns whether what stands behind a part of a text puts it right: ", no, six", ", sorry, I mean Friday".
+pub(crate) fn is_put_right_at_once(behind: &str) -> bool {
+    let Some(behind) = behind.trim_start().strip_prefix([',', '-', '–']) else { return false };
+    let behind = behind.trim_start().to_lowercase();
+    // "Sorry, she's ill" puts nothing right; "no," may.
+    let begins = ["no, ", "no wait", "sorry, i mean", "sorry, no", "i mean ", "or rather ", "make that "];
+    begins.iter().any(|begin| behind.starts_with(begin))
+}
+
 /// Returns where the last self-correction of a spoken text begins: "on Friday. No, on Monday."
 pub(crate) fn self_correction(text: &str, sentences: &[Sentence]) -> Option<usize> {
     let begins = |range: &Range<usize>| begins_self_correction(text.get(range.clone()).unwrap_or_default());
@@ -161,7 +168,7 @@ pub(crate) fn is_taken_back(text: &str, sentences: &[Sentence], part: Range<usiz
     // "On Friday. No, on Monday."
     let corrected = self_correction(text, sentences)
         .is_some_and(|from| sentences.get(own + 1).is_some_and(|next| next.range.start == from));
-    denied || corrected
+    denied || corrected || is_put_right_at_once(text.get(part.end..).unwrap_or_default())
 }
 
 fn is_within(inner: &Range<usize>, outer: &Range<usize>) -> bool {
@@ -211,14 +218,20 @@ fn admits_mistake(sentence: &Sentence, words: &[&Word]) -> bool {
 fn is_cancellation(words: &[&Word]) -> bool {
     let cancels = words.iter().any(|word| word.tag == Tag::Verb && word.lemma == "cancel");
     let called = words.iter().any(|word| word.lemma == "call") && words.iter().any(|word| word.has_text("off"));
-    // A lamp is off, too, and somebody is off to their sister's.
-    let goes = |at: usize| {
-        at.checked_sub(1).is_some_and(|before| {
-            matches!(words[before].tag, Tag::Pronoun | Tag::Name) && !words[before].has_text("it")
-        })
+    // A lamp is off, too, and somebody is off to their sister's, or off sick.
+    let person = |word: &Word| match word.tag {
+        Tag::Pronoun | Tag::Name => !word.has_text("it"),
+        Tag::Noun => lexicon::category(&word.lemma, PartOfSpeech::Noun) == Some(Category::Person),
+        _ => false,
     };
-    let is_off =
-        || words.windows(2).enumerate().any(|(at, two)| two[0].lemma == "be" && two[1].has_text("off") && !goes(at));
+    let of_person = |at: usize| {
+        at.checked_sub(1).is_some_and(|before| person(words[before]))
+            || words.get(at + 2).is_some_and(|next| matches!(next.text.as_str(), "sick" | "ill" | "work" | "duty"))
+    };
+    let is_off = || {
+        let mut pairs = words.windows(2).enumerate();
+        pairs.any(|(at, two)| two[0].lemma == "be" && two[1].has_text("off") && !of_person(at))
+    };
     let takes_time =
         || words.iter().any(|word| word.tag == Tag::Time || word.tag == Tag::Noun && takes_place(&word.lemma));
     cancels || called || is_off() && takes_time()
@@ -384,6 +397,7 @@ mod tests {
             ("The regatta is on Thursday, not on Friday.", "Thursday", "Friday"),
             ("Take the stairs instead of the tram.", "stairs", "tram"),
             ("The left oar. No, the right one.", "right one", "left oar"),
+            ("Bring the oar, no, the rudder.", "rudder", "oar"),
         ] {
             assert!(back(text, taken) && !back(text, kept), "{text}");
         }
@@ -429,6 +443,8 @@ mod tests {
         assert!(of("They have put off the regatta until May.").is_some_and(|found| found.moved));
         assert!(of("The regatta starts at nine instead.").is_some_and(|found| found.moved && !found.called_off));
         assert!(of("The regatta starts an hour later now.").is_some_and(|found| found.moved));
+        assert!(of("They have another day for us, as the cook is off sick on Monday.").is_none_or(|it| !it.called_off));
+        assert!(of("The cook is off on Monday.").is_none_or(|found| !found.called_off));
         assert!(of("The regatta starts at nine.").is_none());
     }
 }

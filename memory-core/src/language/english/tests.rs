@@ -138,6 +138,8 @@ fn the_kind_of_answer_is_read_from_the_grammar() {
         ("When did Leena arrive?", AnswerKind::Time),
         ("What time did Leena arrive?", AnswerKind::Time),
         ("On which day did Leena arrive?", AnswerKind::Time),
+        ("How long has Leena got before her pass is due?", AnswerKind::Time),
+        ("How long did Leena have before the goats arrived?", AnswerKind::Length),
         ("Who fed the goats?", AnswerKind::Person),
         ("Whose rake is that?", AnswerKind::Owner),
         ("What did Jonas paint?", AnswerKind::Thing),
@@ -232,8 +234,29 @@ fn words_that_place_nothing_are_no_cue() {
         "Where is the rake?",
         "What grew during the spring?",
         "Who followed the goat?",
+        "What are we still waiting for before the hay can be brought in?",
+        "What does Jonas need before the goats arrive?",
     ] {
         assert_eq!(cue(text), None, "{text}");
+    }
+}
+
+#[test]
+fn what_holds_for_one_of_several_is_asked_of_each() {
+    let asked = |text: &str| -> Vec<String> {
+        super::question::asked_of_each(text).into_iter().flatten().map(|one| one.question).collect()
+    };
+    let of_two = asked("Which of the two is still wet, the hay or the straw?");
+    assert_eq!(of_two, ["Is the hay still wet?", "Is the straw still wet?"]);
+    assert_eq!(asked("Who hasn't paid yet, Jonas or Leena?"), ["Hasn't Jonas paid yet?", "Hasn't Leena paid yet?"]);
+    // Compared, ordered, done to one of them, or none offered.
+    for text in [
+        "Which is heavier, the hay or the straw?",
+        "Which came first, the hay or the straw?",
+        "Which did Jonas cut, the hay or the straw?",
+        "Which is still wet?",
+    ] {
+        assert_eq!(asked(text), NONE, "{text}");
     }
 }
 

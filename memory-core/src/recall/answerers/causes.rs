@@ -1,4 +1,5 @@
-//! Answers why something went wrong, if somebody found the cause later: "It was a coin. It drains again."
+//! Answers why something went wrong, if somebody found the cause later: "It was a coin. It drains again." Answers why
+//! something sounded, if somebody said it right then: "It's only the toast."
 
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ const MIN_TROUBLE_COVERAGE: f32 = 0.6;
 const DIAGNOSIS_WINDOW: Duration = Duration::from_secs(48 * 3_600);
 /// Time for which somebody works on the thing before they report the cause.
 const REPAIR_WINDOW: Duration = Duration::from_secs(2_700);
+/// Time after a sound within which somebody says what it is.
+const EXPLANATION_WINDOW: Duration = Duration::from_secs(900);
 /// Nouns for a cause.
 const CAUSE_NOUNS: &[&str] = &["culprit", "cause", "reason", "fault"];
 /// Maximum number of texts and deeds after the trouble that are read.
@@ -34,6 +37,9 @@ pub(in crate::recall) fn answer(
 ) -> Result<Option<Candidate>, ReadError> {
     let question = pool.question;
     let Some(thing) = troubled_thing(question) else { return Ok(None) };
+    if let Some(found) = cause_of_sound(pool, thing, found)? {
+        return Ok(Some(found));
+    }
     let Some(trouble) = trouble_event(question, thing, found) else { return Ok(None) };
     let span = TimeSpan { start: trouble.span().start, end: trouble.span().end.saturating_add(DIAGNOSIS_WINDOW) };
     let span = question.hard.and_then(|hard| crate::recall::question::intersection(span, hard)).unwrap_or(span);
@@ -64,6 +70,33 @@ fn troubled_thing<'q>(question: &'q Question<'_>) -> Option<&'q NounPhrase> {
     let why = clause.subject.as_ref().filter(|_| question.ask() == AnswerKind::Reason);
     let thing = faulty_thing(question).or(caused).or(why)?;
     (thing.kind == NounKind::Common && !thing.is_pronoun() && !is_person(thing)).then_some(thing)
+}
+
+/// Answers why something sounded with what somebody said of it within minutes: "it's only my toast".
+fn cause_of_sound(
+    pool: &EventPool<'_>,
+    thing: &NounPhrase,
+    found: &[RetrievedEvent],
+) -> Result<Option<Candidate>, ReadError> {
+    let question = pool.question;
+    let is_meant = |found: &&RetrievedEvent| {
+        found.reading.event.kind == Kind::Sound && best_phrase_similarity(thing, &found.reading) >= MIN_THING_SIMILARITY
+    };
+    let Some(sound) = found.iter().filter(is_meant).max_by_key(|found| found.span().start) else { return Ok(None) };
+    let span = TimeSpan { start: sound.span().start, end: sound.span().end.saturating_add(EXPLANATION_WINDOW) };
+    let said =
+        pool.events_in_time_order(Some(span), None, vec![Kind::Text], false, MAX_LATER_EVENTS, &question.content)?;
+    let explains = |clause: &Clause| {
+        let it = clause.subject.as_ref().is_some_and(|it| matches!(it.head.as_str(), "it" | "that" | "this"));
+        let is = clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" && verb.auxiliary_only && !verb.negated);
+        let only = clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "only" | "just"));
+        it && is && only && !clause.objects.is_empty()
+    };
+    let told = |said: &&RetrievedEvent| {
+        let mut told = said.reading.sentences.iter().filter(|one| !one.asks).flat_map(|one| &one.clauses);
+        told.any(explains)
+    };
+    Ok(said.iter().find(told).map(|cause| cause_candidate(question, thing, sound, cause)))
 }
 
 /// Returns the event that reports the trouble, the earliest match.

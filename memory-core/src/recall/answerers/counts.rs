@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::language::english::closed::number_word;
 use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
@@ -24,6 +25,8 @@ const MAX_OCCURRENCE_GAP: std::time::Duration = std::time::Duration::from_secs(2
 const MAX_SIGHTING_GAP: std::time::Duration = std::time::Duration::from_secs(8);
 /// Minimum coverage of the question by an event that states how often.
 const MIN_FREQUENCY_COVERAGE: f32 = 0.45;
+/// Maximum number of words for counted things with their number: "two small white tablets".
+const MAX_COUNTED_WORDS: usize = 4;
 /// Minimum similarity of two words with one meaning.
 const MIN_WORD_SIMILARITY: f32 = 0.5;
 
@@ -171,7 +174,7 @@ fn told_frequency(question: &Question<'_>, pooled: &[RetrievedEvent]) -> Option<
 }
 
 /// Returns the first frequency in a text: "three times a day", "once or twice a year", "every Tuesday".
-fn frequency_in(text: &str) -> Option<String> {
+pub(in crate::recall) fn frequency_in(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let bare = |at: usize| -> String {
         words.get(at).map_or("", |word| word.trim_matches(|c: char| !c.is_alphanumeric())).to_lowercase()
@@ -188,13 +191,16 @@ fn frequency_in(text: &str) -> Option<String> {
         let mut start = each;
         match bare(each).as_str() {
             "a" | "an" | "per" => {
-                if unit != 1 || each == 0 || !matches!(bare(each - 1).as_str(), "once" | "twice" | "times") {
+                if unit != 1 || each == 0 {
                     return None;
+                }
+                if !matches!(bare(each - 1).as_str(), "once" | "twice" | "times") {
+                    return counted_before(&words[..each]).map(|from| words[from..=end].join(" ")).map(trimmed);
                 }
                 // "Once or twice", "a few times", "three to four times".
                 let counts = |word: &str| {
                     matches!(word, "once" | "twice" | "times" | "or" | "to" | "a" | "few" | "several" | "couple" | "of")
-                        || crate::language::english::closed::number_word(word).is_some()
+                        || number_word(word).is_some()
                         || word.parse::<f64>().is_ok()
                 };
                 while start > 0 && counts(&bare(start - 1)) {
@@ -204,8 +210,22 @@ fn frequency_in(text: &str) -> Option<String> {
             "every" => {}
             _ => return None,
         }
-        Some(words[start..=end].join(" ").trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned())
+        Some(trimmed(words[start..=end].join(" ")))
     })
+}
+
+fn trimmed(text: String) -> String {
+    text.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+/// Returns where a number of things begins that words end with: "I take | two green pills", before "a day".
+fn counted_before(words: &[&str]) -> Option<usize> {
+    let is_word = |word: &&&str| word.chars().all(char::is_alphanumeric);
+    let things = words.iter().rev().take_while(is_word).take(MAX_COUNTED_WORDS);
+    let number = |word: &str| number_word(&word.to_lowercase()).is_some() || word.parse::<f64>().is_ok();
+    let behind = things.enumerate().find(|(_, word)| number(word)).map(|(behind, _)| behind)?;
+    let plural = words.last().is_some_and(|last| last.ends_with('s'));
+    (behind > 0 && (plural || behind == 1)).then(|| words.len() - 1 - behind)
 }
 
 /// Orders told events by their relevance. Perceived events stay in time order.

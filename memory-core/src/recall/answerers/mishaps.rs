@@ -58,7 +58,12 @@ fn doer(found: &RetrievedEvent, thing: &NounPhrase) -> Option<String> {
                 && !(verb.negated || verb.future || verb.passive || verb.modal.is_some())
         }) && clause.objects.iter().flat_map(NounPhrase::coordinated).any(is_thing)
     };
-    let clause = reading.clauses().find(does)?;
+    actor(found, reading.clauses().find(does)?)
+}
+
+/// Returns who does what a clause of an event tells.
+pub(super) fn actor(found: &RetrievedEvent, clause: &Clause) -> Option<String> {
+    let reading = &found.reading;
     let subject = clause.subject.as_ref()?;
     let meant = reading.resolve(subject)?;
     match subject.is_pronoun() && meant.range.is_empty() {

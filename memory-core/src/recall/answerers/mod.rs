@@ -20,6 +20,7 @@ pub(super) mod harmful_food;
 pub(super) mod interruptions;
 pub(super) mod inventory;
 pub(super) mod kinship;
+pub(super) mod lost_things;
 mod mishaps;
 pub(super) mod numbers;
 pub(super) mod ongoing;
@@ -174,7 +175,7 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 21] = [
+    let answerers: [MultiEventAnswerer; 22] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
@@ -187,6 +188,7 @@ fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> R
         |pool, _| stock::answer(pool),
         shortfalls::answer,
         |pool, _| mishaps::answer(pool),
+        |pool, _| lost_things::answer(pool),
         |pool, _| ongoing::answer(pool),
         |pool, _| visit_lengths::answer(pool),
         |pool, _| persons_met::answer(pool),

@@ -7,13 +7,14 @@ pub(super) use self::planned::{hour_of_day, is_former_time, told_future_time};
 use crate::index::{stem, words};
 use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
+use crate::language::english::syntax::{Clause, NounPhrase};
 use crate::language::english::time::{
     Tense, TimeRelation, ToldTime, say_clock_range, say_exact_moment, say_moment, say_period,
 };
 use crate::recall::candidate::{Candidate, CandidateValue, Layer, Signals};
 use crate::recall::clause_selection::{has_other_actor, lacks_asked_deed, lacks_asked_thing};
 use crate::recall::content::verb_similarity;
-use crate::recall::likeness::best_phrase_similarity;
+use crate::recall::likeness::{best_phrase_similarity, phrase_similarity};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::stance::contradicts_premise;
@@ -31,6 +32,8 @@ const MIN_RELATIVE_COVERAGE: f32 = 0.6;
 const MIN_RESCHEDULING_COVERAGE: f32 = 0.5;
 /// Minimum similarity of two verbs for one deed.
 const MIN_VERB_SIMILARITY: f32 = 0.5;
+/// Minimum similarity of a thing that arrived to the one in question.
+const MIN_ARRIVED_SIMILARITY: f32 = 0.7;
 /// Maximum number of occurrences in an answer.
 const MAX_OCCURRENCES: usize = 12;
 
@@ -89,6 +92,11 @@ pub(in crate::recall) fn answer(
         near.iter().any(|(wanted, _)| wanted.overlaps(span))
     };
     super::keep_if_any(&mut meant, in_time);
+    if let Some(arrived) = reported_arrival(question, &meant, pooled) {
+        // What was announced is likelier by its words, and not what happened.
+        let told = candidate_of_times(question, vec![arrived.clone()], arrived, pooled);
+        return Ok(Some(Candidate { computed: true, ..told }));
+    }
     let chosen = of_occurrence(meant, question.asked.occurrence);
     Ok(chosen.first().cloned().map(|first| candidate_of_times(question, chosen, &first, pooled)))
 }
@@ -116,6 +124,46 @@ fn is_announced(question: &Question<'_>, found: &RetrievedEvent) -> bool {
         && found.reading.event.kind == Kind::Text
         && referred_time(found, question).is_none()
         && times.any(|time| time.relation == TimeRelation::At && time.span.start > now)
+}
+
+/// Returns the event that reports the arrival in question, where others only announced it: "it should be here on
+/// Thursday" does not tell when it came.
+fn reported_arrival<'f>(
+    question: &Question<'_>,
+    announced: &[RetrievedEvent],
+    pooled: &'f [RetrievedEvent],
+) -> Option<&'f RetrievedEvent> {
+    let asked = &question.asked.clause;
+    let thing = asked.subject.as_ref()?;
+    let arrives = |clause: &Clause, text: &str| {
+        let here = || clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "here" | "there" | "in"));
+        let verb = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.future);
+        verb.is_some_and(|verb| match verb.lemma.as_str() {
+            "come" | "arrive" | "deliver" | "land" => true,
+            // "Turned up a day early": the particle may seem to belong to the day.
+            "turn" | "show" => text.get(verb.range.end..).is_some_and(|behind| behind.trim_start().starts_with("up")),
+            "get" | "be" => here(),
+            _ => false,
+        })
+    };
+    let ahead = |found: &RetrievedEvent| {
+        referred_time(found, question).is_some_and(|told| told.start > found.span().end)
+            || is_announced(question, found)
+    };
+    let latest = announced.iter().filter(|found| ahead(found)).map(|found| found.span().start).max()?;
+    if !arrives(asked, question.text) || !announced.iter().all(ahead) {
+        return None;
+    }
+    let reports = |found: &&RetrievedEvent| {
+        let reading = &found.reading;
+        let of_thing = |noun: &NounPhrase| {
+            reading.resolve(noun).is_some_and(|told| phrase_similarity(thing, &told, reading) >= MIN_ARRIVED_SIMILARITY)
+        };
+        let mut told = reading.sentences.iter().filter(|one| !one.asks).flat_map(|one| &one.clauses);
+        found.span().start > latest
+            && told.any(|clause| arrives(clause, &reading.event.text) && clause.subject.as_ref().is_some_and(of_thing))
+    };
+    pooled.iter().filter(reports).min_by_key(|found| (found.span().start, found.id()))
 }
 
 /// Returns whether all events deny the past deed in question, or none tells of it.

@@ -3,27 +3,28 @@
 use std::ops::Range;
 
 use super::{FIRST_PERSON, ReadEvent};
-use crate::Kind;
 use crate::index;
 use crate::language::english::address::is_address;
-use crate::language::english::closed::{SOURCE_PREPOSITIONS, is_one_of};
-use crate::language::english::correction::{is_replaced, is_taken_back};
+use crate::language::english::closed::is_one_of;
+use crate::language::english::correction::{is_replaced, is_taken_back, self_correction};
 use crate::language::english::letters::capitalised;
-use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::{AnswerKind, Stage};
+use crate::language::english::states::state_of_word;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::tag::{Tag, lemma};
-use crate::language::english::time::{Tense, say_moment};
+use crate::language::english::time::{Tense, TimeRelation, ToldTime, say_moment, say_period};
 use crate::ports::AnswerForm;
-use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
+use crate::recall::answerers::counts::frequency_in;
 use crate::recall::answerers::quote::quotation;
-use crate::recall::answerers::roles::asks_identity;
 use crate::recall::candidate::CandidateValue;
-use crate::recall::content::{verb_similarity, word_similarity};
+use crate::recall::content::verb_similarity;
+use crate::recall::corrections::stated_quantities;
 use crate::recall::denial::tells_of_some;
-use crate::recall::likeness::{best_phrase_similarity, is_owned_by_another, phrase_similarity};
+use crate::recall::likeness::phrase_similarity;
 use crate::recall::question::Question;
 use crate::recall::reading::is_person;
+use crate::recall::stance::{asked_predicate, is_intransitive, stance};
+use crate::{Kind, TimeSpan, Timestamp};
 
 /// Returns whether a question asks how something is done or went, or what changed: a sentence tells that, and not some of
 /// its words. What something is like may be told by a word.
@@ -38,12 +39,12 @@ fn asks_for_account(question: &Question<'_>) -> bool {
     }
 }
 
-/// Minimum similarity of a word for something that a picture shows.
-const MIN_SHOWN_SIMILARITY: f32 = 0.5;
 /// Minimum similarity of two verbs for one deed.
 const MIN_DEED_SIMILARITY: f32 = 0.9;
 /// Minimum similarity of two things for the one to which something is done.
 const MIN_ACTED_ON_SIMILARITY: f32 = 0.8;
+/// Words of times that mean another day when they are said on another day.
+const RELATIVE_TIMES: &[&str] = &["today", "tonight", "tomorrow", "yesterday", "this", "next", "last", "ago"];
 /// Minimum probability of a span that takes the place of one that is taken back.
 const MIN_OTHER_SPAN: f32 = 0.001;
 
@@ -61,12 +62,11 @@ impl ReadEvent {
             let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
             let others = [AnswerForm::Words, AnswerForm::Time, AnswerForm::Speaker, AnswerForm::Implied];
             if others.into_iter().all(|other| yes + no >= probability(other)) {
-                let word = if yes >= no { "Yes" } else { "No" };
-                let text = format!("{word}: {}", quoted());
+                let verdict = self.told_state(question).unwrap_or(yes >= no);
+                let text = format!("{}: {}", if verdict { "Yes" } else { "No" }, quoted());
                 let certainty = yes.max(no) / (yes + no);
-                let other =
-                    self.shows_nothing_of(question) || yes >= no && tells_of_some(question, &self.found.reading);
-                return (text, CandidateValue::Truth(yes >= no), if other { 0.0 } else { certainty });
+                let other = self.shows_nothing_of(question) || verdict && tells_of_some(question, &self.found.reading);
+                return (text, CandidateValue::Truth(verdict), if other { 0.0 } else { certainty });
             }
         }
         let form = self.form(question.ask());
@@ -92,11 +92,56 @@ impl ReadEvent {
                         words(self.attributed(marked), 0.0)
                     }
                     Some(_) if asks_for_account(question) => words(quoted(), certainty),
-                    Some(marked) => words(self.attributed(marked), certainty),
+                    Some(marked) if self.frequency(question, marked).is_some() => {
+                        words(capitalised(&self.frequency(question, marked).unwrap_or_default()), certainty)
+                    }
+                    Some(marked) => match self.named_day(question, marked) {
+                        Some(span) => {
+                            let text = capitalised(&say_period(span, &question.now));
+                            (text, CandidateValue::Times(vec![span]), certainty)
+                        }
+                        None => words(self.attributed(marked), certainty),
+                    },
                     None => words(quoted(), 0.5),
                 }
             }
         }
+    }
+
+    /// Returns the verdict that the grammar of a statement gives on the state in question: "it is broken again, it doesn't heat"
+    /// does not deny that it is broken.
+    fn told_state(&self, question: &Question<'_>) -> Option<bool> {
+        let (clause, reading) = (&question.asked.clause, &self.found.reading);
+        let thing = clause.subject.as_ref().filter(|thing| !is_person(thing) && !thing.is_pronoun())?;
+        let is =
+            clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
+        let state = asked_predicate(clause, question).filter(|word| is && state_of_word(word).is_some())?;
+        let told = reading.event.kind == Kind::Text && question.tense == Tense::Present;
+        let holds = stance(&state, thing, clause, reading).filter(|_| told)?;
+        Some(holds != question.asked.has_negated_verb())
+    }
+
+    /// Returns the whole frequency that marked words cut: "two pills a day" of "a day".
+    fn frequency(&self, question: &Question<'_>, marked: &str) -> Option<String> {
+        let often = question.ask() == AnswerKind::Times && question.tense != Tense::Past;
+        let whole = frequency_in(&self.found.reading.event.text).filter(|_| often)?;
+        let unit = index::words(&whole).last()?;
+        (index::words(marked).any(|word| word == unit) && !marked.contains(&whole)).then_some(whole)
+    }
+
+    /// Returns the day that marked words name by the day on which they were said, if that is not today: "tomorrow" of
+    /// yesterday is today.
+    fn named_day(&self, question: &Question<'_>, marked: &str) -> Option<TimeSpan> {
+        let reading = &self.found.reading;
+        let said = |at: Timestamp| at.to_jiff().to_zoned(question.now.time_zone().clone()).date();
+        if question.ask() != AnswerKind::Time || said(reading.event.span.start) == question.now.date() {
+            return None;
+        }
+        let start = reading.event.text.find(marked)?;
+        let of_text = |time: &&ToldTime| time.range == (start..start + marked.len());
+        let time = reading.times.iter().find(of_text)?;
+        let relative = index::words(marked).any(|word| is_one_of(&word, RELATIVE_TIMES));
+        (relative && time.has_date && time.relation == TimeRelation::At).then_some(time.span)
     }
 
     /// Returns who does the deed in question by the grammar of the event, if the marked words name somebody else: "Ben is
@@ -121,35 +166,6 @@ impl ReadEvent {
         let subject = clause.subject.as_ref().filter(|subject| is_one_of(&subject.head, &["i", "we"]))?;
         let other = reading.clauses().flat_map(Clause::nouns).any(named) && !clause.nouns().any(named);
         reading.event.entity.clone().filter(|_| other && subject.also.is_empty())
-    }
-
-    /// Returns whether the event itself asks who did something with the thing in question.
-    fn asks_the_same(&self, question: &Question<'_>) -> bool {
-        let reading = &self.found.reading;
-        let asks_who = |clause: &&Clause| clause.asking.as_ref().is_some_and(|asking| asking.word == "who");
-        let names = |noun: &NounPhrase| {
-            question.named.iter().any(|asked| phrase_similarity(asked, noun, reading) >= MIN_PERSON_SIMILARITY)
-        };
-        let sentences = reading.sentences.iter().filter(|sentence| sentence.asks);
-        question.ask() == AnswerKind::Person
-            && sentences.flat_map(|sentence| &sentence.clauses).filter(asks_who).any(|clause| clause.nouns().any(names))
-    }
-
-    /// Returns whether a picture shows none of the things that a question for yes or no names: who drops a scarf says
-    /// nothing of a telephone.
-    fn shows_nothing_of(&self, question: &Question<'_>) -> bool {
-        let reading = &self.found.reading;
-        let is_thing = |noun: &&NounPhrase| {
-            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
-            noun.kind == NounKind::Common
-                && matches!(category, Some(Category::Artifact | Category::Food | Category::Plant))
-        };
-        let mut things = question.named.iter().filter(is_thing).peekable();
-        let shown = |thing: &NounPhrase| {
-            let near = |word: &str| word_similarity(&thing.head, word) >= MIN_SHOWN_SIMILARITY;
-            reading.lemmas.iter().any(|(lemma, _)| near(lemma))
-        };
-        reading.event.kind == Kind::Caption && things.peek().is_some() && !things.any(shown)
     }
 
     /// Returns the most probable form of an answer of a kind: who did it is no time, and when it was no person.
@@ -200,9 +216,26 @@ impl ReadEvent {
             return first;
         }
         let other = others.find(|(span, _)| span.start >= self.spoken_from && holds(span)).cloned();
-        other.map_or(first, |(span, probability)| {
-            (span, probability / (1.0 - extraction.span_probability).max(probability))
-        })
+        if let Some((span, probability)) = other {
+            return (span, probability / (1.0 - extraction.span_probability).max(probability));
+        }
+        self.span_put_right(question).map_or(first, |span| (span, extraction.span_probability))
+    }
+
+    /// Returns the number or the time with which the speaker puts an earlier one right: "that's six jars. No, hang on,
+    /// eight".
+    fn span_put_right(&self, question: &Question<'_>) -> Option<Range<usize>> {
+        let reading = &self.found.reading;
+        let from = self_correction(&reading.event.text, &reading.sentences)?;
+        let range = match question.ask() {
+            AnswerKind::Count | AnswerKind::Amount => {
+                let mut told = stated_quantities(reading).into_iter().map(|quantity| quantity.range);
+                told.find(|range| range.start >= from)?
+            }
+            AnswerKind::Time => reading.times.iter().map(|time| &time.range).find(|range| range.start >= from)?.clone(),
+            _ => return None,
+        };
+        Some(range.start + self.spoken_from..range.end + self.spoken_from)
     }
 
     /// Returns what an event names something else for: the roast of "soup instead of the roast".
@@ -214,137 +247,6 @@ impl ReadEvent {
         let mut ranges = nouns.chain(reading.times.iter().map(|time| time.range.clone()));
         let range = ranges.find(replaced)?;
         Some(range.start + self.spoken_from..range.end + self.spoken_from)
-    }
-
-    /// Returns whether marked words cannot answer, by what they are said of.
-    fn tells_of_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
-        self.counts_something_else(question, marked)
-            || self.places_something_else(question, marked)
-            || self.names_somebody_else(question, marked)
-            || self.names_source(question, marked)
-            || self.names_place_left(question, marked)
-            || self.tells_of_other_persons(question, marked)
-            || is_owned_by_another(&question.named, &self.found.reading)
-            || names_none_offered(question, marked)
-            || repeats_question(question, marked)
-    }
-
-    /// Returns whether words name the place that something leaves, where a question asks where it is or went.
-    fn names_place_left(&self, question: &Question<'_>, marked: &str) -> bool {
-        let asked = &question.asked;
-        let goes = asked.clause.verb.as_ref().is_some_and(|verb| {
-            question.tense == Tense::Present && verb.lemma == "be"
-                || is_one_of(&verb.lemma, &["go", "put", "take", "bring"])
-        });
-        let from = asked.words.iter().any(|word| word.has_text("from"));
-        let reading = &self.found.reading;
-        let mut left = reading.clauses().flat_map(|clause| &clause.adjuncts).filter(|adjunct| {
-            is_one_of(&adjunct.preposition, SOURCE_PREPOSITIONS) && reading.phrase_text(&adjunct.noun) == marked
-        });
-        question.ask() == AnswerKind::Place && goes && !from && asked.cue.is_none() && left.next().is_some()
-    }
-
-    /// Returns whether a question names somebody of whom the event says nothing, and the words are said of somebody of
-    /// another name: who turns six says nothing of when Ada was born.
-    fn tells_of_other_persons(&self, question: &Question<'_>, marked: &str) -> bool {
-        let reading = &self.found.reading;
-        let is_name = |noun: &NounPhrase| noun.kind == NounKind::Name && is_person(noun) && is_only_name(&noun.head);
-        // "The rug that Ada made" may be where Ida put it, and Ida may have moved Ada's.
-        let subject = question.asked.clause.subject.as_ref();
-        let owner = subject.and_then(|subject| subject.owner.as_deref());
-        let asked: Vec<&NounPhrase> = subject.into_iter().chain(owner).filter(|noun| is_name(noun)).collect();
-        let told = |person: &NounPhrase| {
-            let word = |lemma: &str| reading.lemmas.iter().any(|(told, _)| told == lemma);
-            person.coordinated().any(|one| one.lemmas().into_iter().any(word))
-                || best_phrase_similarity(person, reading) >= MIN_PERSON_SIMILARITY
-        };
-        // Who speaks may tell of themselves without a name, or of others.
-        let speaker = reading.entity_phrase();
-        let speaks = |person: &NounPhrase| {
-            let is = |noun: &NounPhrase| phrase_similarity(person, noun, reading) >= MIN_PERSON_SIMILARITY;
-            let own = &reading.lemmas[..reading.own_words.min(reading.lemmas.len())];
-            let named = own.iter().any(|(lemma, _)| person.lemmas().contains(&lemma.as_str()));
-            speaker.as_ref().is_some_and(is) && !named && question.ask() == AnswerKind::Time
-        };
-        let told_of = asked.iter().any(|person| told(person) && !speaks(person));
-        if asked.is_empty() || told_of || !question.role_names.is_empty() {
-            return false;
-        }
-        let Some(start) = reading.event.text.find(marked) else { return false };
-        let clause = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end);
-        let Some(clause) = clause else { return false };
-        let of_speaker = clause.nouns().any(|noun| is_one_of(&noun.head, FIRST_PERSON));
-        let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
-        !of_speaker && subject.is_some_and(|subject| is_name(&subject))
-    }
-
-    /// Returns whether who has something is asked for, and the words name from whom it was taken.
-    fn names_source(&self, question: &Question<'_>, marked: &str) -> bool {
-        let has = question.asked.clause.verb.as_ref().is_some_and(|verb| verb.lemma == "have");
-        let reading = &self.found.reading;
-        let mut sources = reading.clauses().flat_map(|clause| &clause.adjuncts).filter(|it| it.preposition == "from");
-        question.ask() == AnswerKind::Person && has && sources.any(|source| reading.phrase_text(&source.noun) == marked)
-    }
-
-    /// Returns whether marked words say where a thing is, where a person is asked for: "I bought salt, it's in the
-    /// cupboard" says nothing of where its speaker is.
-    fn places_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
-        let reading = &self.found.reading;
-        let whom = question.asked.clause.subject.as_ref().filter(|whom| whom.kind == NounKind::Name && is_person(whom));
-        let Some(whom) = whom.filter(|_| question.ask() == AnswerKind::Place) else { return false };
-        let Some(start) = reading.event.text.find(marked) else { return false };
-        let Some(clause) = reading.clauses().find(|clause| clause.range.start <= start && start < clause.range.end)
-        else {
-            return false;
-        };
-        // "It" and "they" of things.
-        let of_thing = clause.subject.as_ref().is_some_and(|subject| match subject.is_pronoun() {
-            true => {
-                let meant = reading.resolve(subject).filter(|_| !is_one_of(&subject.head, FIRST_PERSON));
-                meant.is_some_and(|meant| meant.kind == NounKind::Common && !is_person(&meant))
-            }
-            false => subject.kind == NounKind::Common && !is_person(subject),
-        });
-        let names = |noun: &NounPhrase| phrase_similarity(whom, noun, reading) >= MIN_PERSON_SIMILARITY;
-        of_thing && !clause.nouns().any(names)
-    }
-
-    /// Returns whether a bare name is marked for who somebody of another name is, and no clause says that the one is the
-    /// other.
-    fn names_somebody_else(&self, question: &Question<'_>, marked: &str) -> bool {
-        let Some(name) = asks_identity(question) else { return false };
-        let reading = &self.found.reading;
-        let is_other = |noun: &NounPhrase| {
-            noun.kind == NounKind::Name
-                && reading.phrase_text(noun) == marked
-                && phrase_similarity(name, noun, reading) < MIN_PERSON_SIMILARITY
-        };
-        let is_called = |clause: &Clause| {
-            clause.verb.as_ref().is_some_and(|verb| verb.lemma == "be" || verb.lemma == "call")
-                && clause.nouns().any(|noun| phrase_similarity(name, noun, reading) >= MIN_PERSON_SIMILARITY)
-        };
-        let mut clauses = reading.clauses().filter(|clause| clause.nouns().any(is_other)).peekable();
-        clauses.peek().is_some() && !clauses.any(is_called)
-    }
-
-    /// Returns whether marked words count things where persons or animals are counted, or the other way round: boxes are
-    /// no number of people.
-    fn counts_something_else(&self, question: &Question<'_>, marked: &str) -> bool {
-        let Some(class) = question.asked.class.as_ref().filter(|_| question.ask() == AnswerKind::Count) else {
-            return false;
-        };
-        let living = |noun: &NounPhrase| {
-            let category = lexicon::category(&noun.head, PartOfSpeech::Noun);
-            category.map(|category| matches!(category, Category::Person | Category::Animal | Category::Group))
-        };
-        let start = self.found.reading.event.text.find(marked).unwrap_or_default();
-        let mut nouns = self.found.reading.clauses().flat_map(Clause::nouns);
-        let counted = nouns.find(|noun| {
-            noun.kind == NounKind::Common && start <= noun.range.start && noun.range.end <= start + marked.len()
-        });
-        counted.is_some_and(
-            |counted| matches!((living(class), living(counted)), (Some(asked), Some(told)) if asked != told),
-        )
     }
 
     /// Returns words of the event as an answer. Who "I" is must be said.
@@ -421,21 +323,6 @@ impl ReadEvent {
     }
 }
 
-/// Returns whether a word is a name and no noun of another meaning, as "grandad" is.
-fn is_only_name(word: &str) -> bool {
-    let is_noun = |word: &str| lexicon::category(word, PartOfSpeech::Noun).is_some();
-    !is_noun(word) && !["grand", "gran"].iter().filter_map(|begin| word.strip_prefix(begin)).any(is_noun)
-}
-
-/// Returns whether a question offers persons, and words name none of them.
-fn names_none_offered(question: &Question<'_>, marked: &str) -> bool {
-    let offered = &question.asked.alternatives;
-    let told: Vec<String> = index::words(marked).collect();
-    question.ask() == AnswerKind::Person
-        && offered.len() > 1
-        && !offered.iter().any(|range| index::words(question.part(range)).any(|word| told.contains(&word)))
-}
-
 /// Returns what of the words answers: the reason they give, or what they give a reason for. "In the loft because of the mice"
 /// tells where, and why.
 fn without_reason<'t>(question: &Question<'_>, marked: &'t str) -> &'t str {
@@ -445,14 +332,6 @@ fn without_reason<'t>(question: &Question<'_>, marked: &'t str) -> &'t str {
         AnswerKind::Place | AnswerKind::Time | AnswerKind::Person => &marked[..at],
         _ => marked,
     }
-}
-
-/// Returns whether words give no reason but what the question says itself.
-fn repeats_question(question: &Question<'_>, marked: &str) -> bool {
-    let reason = question.ask() == AnswerKind::Reason;
-    let asked: Vec<String> = index::words(question.text).map(|word| index::stem(&word)).collect();
-    let mut told = index::words(marked).filter(|word| !index::is_stop_word(word)).peekable();
-    reason && told.peek().is_some() && told.all(|word| asked.contains(&index::stem(&word)))
 }
 
 /// Returns the lists of things in a clause, each from its first thing to its last: "marbles, a photo and a watch".

@@ -185,7 +185,15 @@ fn joined_places(clause: &Clause) -> Vec<(Placement, Range<usize>, &NounPhrase)>
         } else {
             None
         };
-        let Some(placement) = placement else {
+        // "Lies on the mat with a ribbon on its tail": the ribbon is on the tail.
+        let previous = at.checked_sub(1).map(|before| &clause.adjuncts[before]);
+        let of_companion = previous.is_some_and(|with| {
+            with.preposition == "with"
+                && adjunct.range.start <= with.range.end + 1
+                && is_one_of(&adjunct.preposition, NESTING_PREPOSITIONS)
+                && found.iter().any(|(placement, ..)| *placement == Placement::At)
+        });
+        let Some(placement) = placement.filter(|_| !of_companion) else {
             last = None;
             continue;
         };

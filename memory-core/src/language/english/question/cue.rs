@@ -40,6 +40,8 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
             ("after", ..) if at > first && matches!(words[at - 1].lemma.as_str(), "look" | "ask" | "run") => continue,
             ("after" | "following", ..) => (Order::After, 1),
             ("once", ..) if words[at].tag == Tag::Conjunction => (Order::After, 1),
+            // "What are we waiting for before it can start?" asks for a condition, and not for what was earlier.
+            ("before", ..) if asks_what_lacks(&words[first..at]) => continue,
             ("before", ..) => (Order::Before, 1),
             // "What followed the speech?", and not "who followed the dog?".
             ("followed" | "preceded", ..) if follows_in_time(&words[inside[0]..at]) => {
@@ -101,6 +103,13 @@ pub(super) fn take_cue(words: &[Word], sentence: &Sentence) -> Option<Cue> {
         return Some(Cue { order, direct, range: words[at].range.start..words[end - 1].range.end });
     }
     None
+}
+
+/// Returns whether words ask, of now, what has not been done or come yet.
+fn asks_what_lacks(before: &[Word]) -> bool {
+    let lacks = |word: &Word| matches!(word.lemma.as_str(), "wait" | "need") || word.has_text("still");
+    let past = |word: &Word| matches!(word.text.as_str(), "did" | "was" | "were" | "had");
+    before.iter().any(lacks) && !before.iter().any(past)
 }
 
 /// Returns whether the words before "followed" ask for a thing that came next, and no other verb stands there.

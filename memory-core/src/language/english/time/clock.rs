@@ -4,7 +4,7 @@ use super::TimeRelation;
 use super::calendar::{DAY_S, HOUR_S, part_of_day_seconds};
 use super::parser::{ClockHedge, LocatedPiece, Parser, ParserMode, PhrasePiece};
 use super::tokens::Separator;
-use crate::language::english::closed::number_word;
+use crate::language::english::closed::{is_one_of, number_word};
 
 /// A clock time as it was stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,14 @@ impl Parser<'_> {
         let (taken, clock, precise) = self.parse_clock(place + skipped)?;
         // "They come on Friday, four of them."
         if skipped == 0 && !precise && (self.word(place + taken) == "of" || self.follows_age_verb(place)) {
+            return None;
+        }
+        // "For the one night", and not "on the seven thirty bus".
+        if skipped == 0
+            && !precise
+            && taken == 1
+            && is_one_of(self.word_before(place), &["the", "this", "that", "only"])
+        {
             return None;
         }
         let spoken = skipped > 0 && self.cannot_be_counted(place + skipped + taken);

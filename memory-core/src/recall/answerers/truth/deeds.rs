@@ -105,8 +105,18 @@ pub(super) fn verdict_by_deeds(
         };
         found.reading.event.kind == Kind::Text && !told.is_empty() && told.iter().all(never)
     };
+    // "It leaks", for "is it mended?".
+    let opposite = |found: &RetrievedEvent| {
+        let reading = &found.reading;
+        let told =
+            state.iter().flat_map(|state| reading.lemmas.iter().filter_map(|(lemma, _)| same_state(state, lemma)));
+        let mut told = told.peekable();
+        let negated = reading.clauses().filter_map(|clause| clause.verb.as_ref()).any(|verb| verb.negated);
+        told.peek().is_some() && told.all(|same| !same) && !negated
+    };
     let denied = without.is_some()
         || never(newest)
+        || opposite(newest)
         || denies(&newest.reading, &verb, clause)
         || states_other_colour(&newest.reading, clause);
     let chosen = if denied { newest } else { best };
