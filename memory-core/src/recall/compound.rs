@@ -1,7 +1,6 @@
 //! Answers a question that asks two things by a question about each: "Nadia; in the shed" to "who took the ladder in, and
-//! where did they leave it?" (decomposition as in self-ask: Press et al. 2022, section 3). Each runs through the whole chain.
-
-use std::time::Duration;
+//! where did they leave it?" (decomposition as in self-ask: Press et al. 2022, section 3), and a question which of several
+//! something holds for by a question for yes or no about each. Each runs through the whole chain.
 
 use super::deliberation::{Deliberation, Proposal};
 use super::{Reader, deliberate_one, rank_score};
@@ -12,8 +11,8 @@ use crate::{Answer, Elapsed, Evidence, Query, QueryError, Route};
 /// Minimum confidence in whether something holds for one of the things that a question offers.
 const MIN_VERDICT_CONFIDENCE: f32 = 0.5;
 
-/// Answers a question that asks two things. `None` if it asks one, or if one of them has no answer: the question is then
-/// answered as a whole.
+/// Answers a question that asks two things, or for which of several something holds. `None` if it asks neither, or if
+/// something of it has no answer: the question is then answered as a whole.
 pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Result<Option<Deliberation>, QueryError> {
     if !query.options.is_empty() || query.ablation.without_details {
         return Ok(None);
@@ -24,48 +23,44 @@ pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Res
         let budget = query.budget.map(|budget| budget.saturating_sub(spent()));
         deliberate_one(&Query { question, budget, ..query.clone() }, reader, proposals)
     };
-    if let Some(offered) = asked_of_each(&query.question).filter(|_| !proposals) {
-        let mut answers = Vec::new();
-        for one in &offered {
-            answers.push(ask(one.question.clone(), false)?);
+    let decided = match asked_of_each(&query.question) {
+        Some(offered) => {
+            let answers = offered.iter().map(|one| ask(one.question.clone(), false));
+            one_that_it_holds_for(&offered, answers.collect::<Result<_, _>>()?)
         }
-        return Ok(one_that_it_holds_for(&offered, answers, query, spent()));
-    }
-    let Some(compound) = CompoundQuestion::split(&query.question) else { return Ok(None) };
-    let mut whole = ask(compound.first.clone(), false)?;
-    let Some(question) = compound.second(whole.answer.answer.as_deref()) else { return Ok(None) };
-    let second = ask(question, false)?.answer;
-    if whole.answer.answer.is_none() || second.answer.is_none() {
-        return Ok(None);
-    }
-    let first = whole.answer.clone();
+        None => both_answered(query, ask)?,
+    };
+    let Some(mut whole) = decided else { return Ok(None) };
+    let mut answer = whole.answer.clone();
+    answer.elapsed.total = spent();
     if proposals {
         // A language model chooses from what answers the whole question, or reads it.
         whole = ask(query.question.clone(), true)?;
+        let Answer { answer: text, route, confidence, evidence, .. } = answer.clone();
+        let text = text.unwrap_or_default();
+        whole.proposals.insert(0, Proposal { text, choice: None, route, confidence, evidence });
     }
-    let both = joined(first, second, whole.limit, spent());
-    if proposals && let Some(text) = &both.answer {
-        whole.proposals.insert(
-            0,
-            Proposal {
-                text: text.clone(),
-                choice: None,
-                route: both.route,
-                confidence: both.confidence,
-                evidence: both.evidence.clone(),
-            },
-        );
+    Ok(Some(Deliberation { answer, question: query.question.clone(), ..whole }))
+}
+
+/// The answers of the two questions that a question asks. `None` if it asks one, or one of them has no answer.
+fn both_answered(
+    query: &Query,
+    ask: impl Fn(String, bool) -> Result<Deliberation, QueryError>,
+) -> Result<Option<Deliberation>, QueryError> {
+    let Some(compound) = CompoundQuestion::split(&query.question) else { return Ok(None) };
+    let first = ask(compound.first.clone(), false)?;
+    let Some(question) = compound.second(first.answer.answer.as_deref()) else { return Ok(None) };
+    let second = ask(question, false)?.answer;
+    if first.answer.answer.is_none() || second.answer.is_none() {
+        return Ok(None);
     }
-    Ok(Some(Deliberation { answer: both, question: query.question.clone(), ..whole }))
+    let both = joined(first.answer.clone(), second, first.limit);
+    Ok(Some(Deliberation { answer: both, ..first }))
 }
 
 /// The one thing of those offered for which something holds, or for which alone it is not denied.
-fn one_that_it_holds_for(
-    offered: &[OfferedThing],
-    mut answers: Vec<Deliberation>,
-    query: &Query,
-    total: Duration,
-) -> Option<Deliberation> {
+fn one_that_it_holds_for(offered: &[OfferedThing], mut answers: Vec<Deliberation>) -> Option<Deliberation> {
     let verdict = |of: &Deliberation| {
         let said = of.answer.answer.as_deref().filter(|_| of.answer.confidence >= MIN_VERDICT_CONFIDENCE)?;
         let first = said.split([':', ',', '.', ' ']).next()?;
@@ -88,19 +83,12 @@ fn one_that_it_holds_for(
         Some(_) => format!("of those offered, only this: {}", told.answer.reason),
         None => format!("of those offered, all others are denied: {}", told.answer.reason),
     };
-    let answer = Answer {
-        answer: Some(capitalised(&offered[chosen].name)),
-        confidence,
-        reason,
-        elapsed: Elapsed { total, ..told.answer.elapsed },
-        trace,
-        ..told.answer
-    };
-    Some(Deliberation { answer, question: query.question.clone(), ..told })
+    let answer = Answer { answer: Some(capitalised(&offered[chosen].name)), confidence, reason, trace, ..told.answer };
+    Some(Deliberation { answer, ..told })
 }
 
 /// The answers of two questions as one. It is right if both are.
-fn joined(first: Answer, second: Answer, limit: usize, total: Duration) -> Answer {
+fn joined(first: Answer, second: Answer, limit: usize) -> Answer {
     let text = [&first, &second].into_iter().flat_map(|answer| answer.answer.clone()).collect::<Vec<_>>().join("; ");
     let same = first.route == second.route;
     let mut degraded = first.degraded;
@@ -122,7 +110,7 @@ fn joined(first: Answer, second: Answer, limit: usize, total: Duration) -> Answe
             classify: first.elapsed.classify + second.elapsed.classify,
             retrieve: first.elapsed.retrieve + second.elapsed.retrieve,
             reason: first.elapsed.reason + second.elapsed.reason,
-            total,
+            total: first.elapsed.total + second.elapsed.total,
         },
         trace,
     }

@@ -116,7 +116,10 @@ impl ReadEvent {
         let is =
             clause.verb.as_ref().is_some_and(|verb| verb.auxiliary_only || verb.passive) && is_intransitive(clause);
         let state = asked_predicate(clause, question).filter(|word| is && state_of_word(word).is_some())?;
-        let told = reading.event.kind == Kind::Text && question.tense == Tense::Present;
+        // In the very word that is asked for: of others the reader knows more.
+        let same = reading.lemmas.iter().any(|(lemma, _)| *lemma == state)
+            || index::words(&reading.event.text).any(|word| word == state);
+        let told = same && reading.event.kind == Kind::Text && question.tense == Tense::Present;
         let holds = stance(&state, thing, clause, reading).filter(|_| told)?;
         Some(holds != question.asked.has_negated_verb())
     }
