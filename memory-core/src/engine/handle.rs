@@ -184,7 +184,10 @@ impl Engine {
                 if self.database.openings() == openings
                     && let Err(failure) = self.heal(&mut writer)
                 {
-                    tracing::error!(problem = tables::describe(failure), "the store stays closed after an I/O error");
+                    tracing::error!(
+                        problem = tables::describe(failure),
+                        "the store takes no writes after an I/O error for now, or is closed"
+                    );
                 }
             }
             let interrupted = result.is_err() && self.database.openings() != openings;

@@ -29,7 +29,7 @@ const ANYBODY: &[&str] = &["anybody", "anyone", "somebody", "someone"];
 pub(super) fn relevant_clauses<'r>(question: &Question<'_>, reading: &'r ParsedEvent) -> Vec<&'r Clause> {
     let wanted: Vec<(String, f32)> =
         question.content.items.iter().map(|item| (stem(&item.lemma), item.weight)).collect();
-    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = reading.told_clauses();
     let held: Vec<(&Clause, f32)> = told
         .map(|clause| {
             let mut stems: Vec<String> = words(reading.text(&clause.range)).map(|word| stem(&word)).collect();

@@ -5,7 +5,7 @@
 use super::deliberation::{Deliberation, Proposal};
 use super::{Reader, deliberate_one, rank_score};
 use crate::language::english::letters::capitalised;
-use crate::language::english::question::{CompoundQuestion, OfferedThing, asked_of_each};
+use crate::language::english::question::{CompoundQuestion, OfferedThing, asked_of_each, parse_question};
 use crate::{Answer, Elapsed, Evidence, Query, QueryError, Route};
 
 /// Minimum confidence in whether something holds for one of the things that a question offers.
@@ -17,18 +17,22 @@ pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Res
     if !query.options.is_empty() || query.ablation.without_details {
         return Ok(None);
     }
+    let asked = parse_question(&query.question, &[]);
     let started = reader.clock().monotonic();
     let spent = || reader.clock().monotonic().saturating_sub(started);
     let ask = |question: String, proposals: bool| {
         let budget = query.budget.map(|budget| budget.saturating_sub(spent()));
         deliberate_one(&Query { question, budget, ..query.clone() }, reader, proposals)
     };
-    let decided = match asked_of_each(&query.question) {
+    let decided = match asked_of_each(&query.question, &asked) {
         Some(offered) => {
             let answers = offered.iter().map(|one| ask(one.question.clone(), false));
             one_that_it_holds_for(&offered, answers.collect::<Result<_, _>>()?)
         }
-        None => both_answered(query, ask)?,
+        None => match CompoundQuestion::split(&query.question, &asked) {
+            Some(compound) => both_answered(&compound, ask)?,
+            None => None,
+        },
     };
     let Some(mut whole) = decided else { return Ok(None) };
     let mut answer = whole.answer.clone();
@@ -43,12 +47,11 @@ pub(super) fn answer(query: &Query, reader: &dyn Reader, proposals: bool) -> Res
     Ok(Some(Deliberation { answer, question: query.question.clone(), ..whole }))
 }
 
-/// The answers of the two questions that a question asks. `None` if it asks one, or one of them has no answer.
+/// The answers of two questions. `None` if one of them has no answer.
 fn both_answered(
-    query: &Query,
+    compound: &CompoundQuestion,
     ask: impl Fn(String, bool) -> Result<Deliberation, QueryError>,
 ) -> Result<Option<Deliberation>, QueryError> {
-    let Some(compound) = CompoundQuestion::split(&query.question) else { return Ok(None) };
     let first = ask(compound.first.clone(), false)?;
     let Some(question) = compound.second(first.answer.answer.as_deref()) else { return Ok(None) };
     let second = ask(question, false)?.answer;

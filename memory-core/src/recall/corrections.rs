@@ -110,11 +110,11 @@ pub(super) fn corrected_statements(
 /// Returns the quantities that a text states. "I said six euros. That was wrong, it is seven" states seven euros.
 pub(super) fn stated_quantities(reading: &ParsedEvent) -> Vec<Quantity> {
     let mut all = reading.quantities();
+    // "Eight, make that six."
+    all.retain(|quantity| !is_put_right_at_once(&reading.event.text[quantity.range.end..]));
     if all.len() < 2 || !may_correct(&reading.event.text) {
         return all;
     }
-    // "Eight, no, six."
-    all.retain(|quantity| !is_put_right_at_once(&reading.event.text[quantity.range.end..]));
     let (words, _) = parse(&reading.event.text, &[]);
     let admits = |sentence: &&Sentence| {
         begins_self_correction(reading.text(&sentence.range))

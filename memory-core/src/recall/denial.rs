@@ -132,7 +132,7 @@ pub(super) fn omits_asked_deed(reading: &ParsedEvent, verb: &str, asked: &Clause
     let is_thing =
         |told: &NounPhrase| things().any(|thing| phrase_similarity(thing, told, reading) >= MIN_THING_SIMILARITY);
     let is_deed = |told: &VerbGroup| word_similarity(verb, &told.lemma) >= 0.6;
-    let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = || reading.told_clauses();
     told().any(|clause| {
         let omitted = clause.verb.as_ref().is_some_and(|told| omits(told) && !is_deed(told));
         let behind = || told().filter(|other| other.range.start > clause.range.start);
@@ -150,7 +150,7 @@ pub(super) fn denies_existence(reading: &ParsedEvent, verb: &str, asked: &Clause
             .chain(&asked.objects)
             .any(|thing| phrase_similarity(thing, noun, reading) >= MIN_THING_SIMILARITY)
     };
-    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = reading.told_clauses();
     matches!(verb, "be" | "have")
         && told.flat_map(arguments).any(|noun| noun.determiner.as_deref() == Some("no") && meant(noun))
 }
@@ -160,7 +160,7 @@ pub(super) fn states_other_colour(reading: &ParsedEvent, asked: &Clause) -> bool
     let colour =
         |clause: &Clause| clause.complements.iter().map(|(word, _)| word).find(|word| is_colour(word)).cloned();
     let (Some(wanted), Some(thing)) = (colour(asked), &asked.subject) else { return false };
-    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = reading.told_clauses();
     told.filter(|clause| {
         let subject = clause.subject.as_ref().and_then(|subject| reading.resolve(subject));
         subject.is_some_and(|subject| phrase_similarity(thing, &subject, reading) >= MIN_THING_SIMILARITY)
@@ -178,7 +178,7 @@ pub(super) fn denies(reading: &ParsedEvent, verb: &str, asked: &Clause) -> bool 
         return true;
     }
     let permits = matches!(verb, "allow" | "permit" | "let");
-    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses).any(|clause| {
+    reading.told_clauses().any(|clause| {
         clause.verb.as_ref().is_some_and(|told| {
             // "Was never ill" implies "did not get ill".
             let of_state = |word: &str| {

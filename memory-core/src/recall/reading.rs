@@ -92,6 +92,11 @@ impl ParsedEvent {
         self.sentences.iter().flat_map(|sentence| &sentence.clauses)
     }
 
+    /// Returns the clauses of the sentences that ask nothing.
+    pub fn told_clauses(&self) -> impl Iterator<Item = &Clause> {
+        self.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses)
+    }
+
     /// Returns the clause that begins at a byte of the text.
     pub fn clause_at(&self, start: usize) -> Option<&Clause> {
         self.clauses().find(|clause| clause.range.start == start)
@@ -124,7 +129,7 @@ impl ParsedEvent {
         let anaphor = |noun: &NounPhrase| {
             noun.is_pronoun() && matches!(noun.head.as_str(), "it" | "them" | "they") && self.resolve(noun).is_none()
         };
-        let told = self.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+        let told = self.told_clauses();
         let mut clauses = told.filter(|clause| clause.verb.is_some());
         self.event.kind == Kind::Text
             && clauses.any(|clause| {

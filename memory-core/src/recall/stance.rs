@@ -15,7 +15,7 @@ pub(super) const MIN_THING_SIMILARITY: f32 = 0.55;
 
 /// Returns the stance of an event on a state of "it".
 pub(super) fn stance_on_it(predicate: &str, reading: &ParsedEvent) -> Option<bool> {
-    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = reading.told_clauses();
     let of_it: Vec<&Clause> = told.filter(|clause| clause.subject.as_ref().is_some_and(is_anaphor)).collect();
     of_it.into_iter().rev().find_map(|clause| {
         let meant = reading.resolve(clause.subject.as_ref()?)?;
@@ -134,7 +134,7 @@ pub(super) fn contradicts_premise(question: &Question<'_>, reading: &ParsedEvent
     if question.asked.has_negated_verb() {
         return false;
     }
-    let told = reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = reading.told_clauses();
     let held: Vec<bool> = told
         .filter(|clause| clause.verb.is_some() && clause.subject.is_some())
         .filter(|clause| !is_about_other_place(&question.asked.clause, clause, reading))

@@ -138,8 +138,6 @@ fn the_kind_of_answer_is_read_from_the_grammar() {
         ("When did Leena arrive?", AnswerKind::Time),
         ("What time did Leena arrive?", AnswerKind::Time),
         ("On which day did Leena arrive?", AnswerKind::Time),
-        ("How long has Leena got before her pass is due?", AnswerKind::Time),
-        ("How long did Leena have before the goats arrived?", AnswerKind::Length),
         ("Who fed the goats?", AnswerKind::Person),
         ("Whose rake is that?", AnswerKind::Owner),
         ("What did Jonas paint?", AnswerKind::Thing),
@@ -244,7 +242,11 @@ fn words_that_place_nothing_are_no_cue() {
 #[test]
 fn what_holds_for_one_of_several_is_asked_of_each() {
     let asked = |text: &str| -> Vec<String> {
-        super::question::asked_of_each(text).into_iter().flatten().map(|one| one.question).collect()
+        super::question::asked_of_each(text, &parse_question(text, &[]))
+            .into_iter()
+            .flatten()
+            .map(|one| one.question)
+            .collect()
     };
     let of_two = asked("Which of the two is still wet, the hay or the straw?");
     assert_eq!(of_two, ["Is the hay still wet?", "Is the straw still wet?"]);

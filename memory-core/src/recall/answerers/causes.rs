@@ -93,7 +93,7 @@ fn cause_of_sound(
         it && is && only && !clause.objects.is_empty()
     };
     let told = |said: &&RetrievedEvent| {
-        let mut told = said.reading.sentences.iter().filter(|one| !one.asks).flat_map(|one| &one.clauses);
+        let mut told = said.reading.told_clauses();
         told.any(explains)
     };
     Ok(said.iter().find(told).map(|cause| cause_candidate(question, thing, sound, cause)))
@@ -118,7 +118,7 @@ fn trouble_event<'f>(
 
 /// Returns the clause that explains a fault: "it was the fuse", "it was only a loose wire", "it just needed oil".
 pub(in crate::recall) fn explaining_clause(reading: &ParsedEvent) -> Option<&Clause> {
-    let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
+    let told = || reading.told_clauses();
     let has = |all: &[&str]| crate::index::words(&reading.event.text).any(|word| all.contains(&word.as_str()));
     let restored = has(&["again", "back"]);
     let well = restored || has(&["now"]) && told().any(says_all_well);

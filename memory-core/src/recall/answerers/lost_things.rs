@@ -21,10 +21,13 @@ const MAX_LATER_EVENTS: usize = 400;
 /// Minimum similarity of two phrases for one thing.
 const MIN_THING_SIMILARITY: f32 = 0.8;
 
-/// Verbs of things that can be found again.
+/// Verbs whose object is gone then.
 const LOSING_VERBS: &[&str] = &["lose", "misplace", "mislay"];
+/// Verbs whose subject is gone then.
 const VANISHING_VERBS: &[&str] = &["miss", "disappear", "vanish"];
+/// Words for a thing that nobody finds.
 const MISSING_WORDS: &[&str] = &["missing", "lost", "gone", "nowhere"];
+/// Verbs of whoever finds something.
 const FINDING_VERBS: &[&str] = &["find", "recover", "locate"];
 
 /// What a question asks of a lost thing.
@@ -86,7 +89,7 @@ fn found_without_name(pool: &EventPool<'_>, missed: &RetrievedEvent) -> Result<O
             let another = || reading.resolve(noun).is_some_and(|meant| !meant.is_pronoun() && !meant.range.is_empty());
             is_one_of(&noun.head, &["it", "them"]) && !another()
         };
-        let mut told = reading.sentences.iter().filter(|one| !one.asks).flat_map(|one| &one.clauses);
+        let mut told = reading.told_clauses();
         said.id() != missed.id()
             && reading.event.entity == missed.reading.event.entity
             && told.any(|clause| finds(clause, &it))
@@ -109,21 +112,10 @@ fn asked_of_lost<'q>(question: &'q Question<'_>) -> Option<(LostQuestion, &'q No
         AnswerKind::Person if finds && asked.subject_is_asked => Some((LostQuestion::Finder, object?)),
         AnswerKind::Truth if finds && verb.passive => Some((LostQuestion::Found, subject?)),
         AnswerKind::Truth if finds && (verb.past || verb.perfect) => Some((LostQuestion::Found, object?)),
-        AnswerKind::Truth if turns_up(clause, question.text) => Some((LostQuestion::Found, subject?)),
+        AnswerKind::Truth if clause.turns_up(question.text) => Some((LostQuestion::Found, subject?)),
         AnswerKind::Truth if is_gone(clause) => Some((LostQuestion::Missing, subject?)),
         _ => None,
     }
-}
-
-/// "Turned up", "has shown up again", "reappeared".
-fn turns_up(clause: &Clause, text: &str) -> bool {
-    clause.verb.as_ref().filter(|verb| !verb.negated).is_some_and(|verb| match verb.lemma.as_str() {
-        "turn" | "show" | "pop" => text
-            .get(verb.range.end.saturating_sub(2)..)
-            .is_some_and(|rest| crate::index::words(rest).any(|word| word == "up")),
-        "reappear" | "resurface" => true,
-        _ => false,
-    })
 }
 
 /// "Is missing", "has gone missing", "has disappeared".
@@ -132,13 +124,12 @@ fn is_gone(clause: &Clause) -> bool {
     clause.verb.as_ref().filter(|verb| !verb.negated).is_some_and(|verb| {
         is_one_of(&verb.lemma, VANISHING_VERBS)
             || verb.passive && verb.lemma == "lose"
-            || matches!(verb.lemma.as_str(), "be" | "go")
-                && (missing() || verb.lemma == "go" && verb.perfect && missing())
+            || matches!(verb.lemma.as_str(), "be" | "go") && missing()
     })
 }
 
-/// Returns where in an event somebody says that they miss a thing, or look for it: the start of the last such clause.
-pub(in crate::recall) fn missed_at(reading: &ParsedEvent, thing: &NounPhrase) -> Option<usize> {
+/// Returns whether somebody says in an event that they miss a thing, or asks for it.
+fn is_missed(reading: &ParsedEvent, thing: &NounPhrase) -> bool {
     let is_thing = |noun: &NounPhrase| is_thing(reading, thing, noun);
     let misses = |clause: &Clause| {
         let Some(verb) = clause.verb.as_ref() else { return false };
@@ -152,13 +143,8 @@ pub(in crate::recall) fn missed_at(reading: &ParsedEvent, thing: &NounPhrase) ->
         clause.verb.as_ref().is_some_and(|verb| is_one_of(&verb.lemma, &["see", "find"]))
             && clause.objects.iter().any(is_thing)
     };
-    let asked = reading.sentences.iter().filter(|sentence| sentence.asks).flat_map(|sentence| &sentence.clauses);
-    let missing = reading.clauses().filter(|clause| misses(clause)).chain(asked.filter(|clause| looks(clause)));
-    missing.map(|clause| clause.range.start).max().filter(|_| reading.event.kind == Kind::Text)
-}
-
-fn is_missed(reading: &ParsedEvent, thing: &NounPhrase) -> bool {
-    missed_at(reading, thing).is_some()
+    let mut asked = reading.sentences.iter().filter(|sentence| sentence.asks).flat_map(|sentence| &sentence.clauses);
+    reading.event.kind == Kind::Text && (reading.clauses().any(misses) || asked.any(looks))
 }
 
 /// Returns whether an event shows a thing, says that it was found, or where it is.
@@ -167,12 +153,11 @@ fn is_found(reading: &ParsedEvent, thing: &NounPhrase) -> bool {
     if reading.event.kind != Kind::Text {
         return reading.clauses().flat_map(Clause::nouns).any(is_thing);
     }
-    let told = || reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses);
     let placed = reading.places().into_iter().any(|place| place.placement == Placement::At && is_thing(&place.thing));
     placed && !is_missed(reading, thing)
-        || told().any(|clause| finds(clause, &is_thing))
-        || told().any(|clause| {
-            turns_up(clause, reading.text(&clause.range)) && clause.subject.as_ref().is_some_and(is_thing)
+        || reading.told_clauses().any(|clause| {
+            let turned_up = clause.turns_up(&reading.event.text) && clause.subject.as_ref().is_some_and(is_thing);
+            turned_up || finds(clause, &is_thing)
         })
 }
 

@@ -20,7 +20,7 @@ pub(super) mod harmful_food;
 pub(super) mod interruptions;
 pub(super) mod inventory;
 pub(super) mod kinship;
-pub(super) mod lost_things;
+mod lost_things;
 mod mishaps;
 pub(super) mod numbers;
 pub(super) mod ongoing;

@@ -137,7 +137,7 @@ fn reason_weight(question: &Question<'_>, event: &RetrievedEvent, said: &Retriev
 }
 
 fn stating_clauses(reading: &ParsedEvent) -> impl Iterator<Item = &Clause> {
-    reading.sentences.iter().filter(|sentence| !sentence.asks).flat_map(|sentence| &sentence.clauses)
+    reading.told_clauses()
 }
 
 /// Returns whether a clause states what prevents or forces somebody: "the battery is flat", "I can't eat quince", "I

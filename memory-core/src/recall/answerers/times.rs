@@ -138,13 +138,12 @@ fn reported_arrival<'f>(
     let arrives = |clause: &Clause, text: &str| {
         let here = || clause.complements.iter().any(|(word, _)| matches!(word.as_str(), "here" | "there" | "in"));
         let verb = clause.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.future);
-        verb.is_some_and(|verb| match verb.lemma.as_str() {
+        let comes = verb.is_some_and(|verb| match verb.lemma.as_str() {
             "come" | "arrive" | "deliver" | "land" => true,
-            // "Turned up a day early": the particle may seem to belong to the day.
-            "turn" | "show" => text.get(verb.range.end..).is_some_and(|behind| behind.trim_start().starts_with("up")),
             "get" | "be" => here(),
             _ => false,
-        })
+        });
+        comes || clause.turns_up(text)
     };
     let ahead = |found: &RetrievedEvent| {
         referred_time(found, question).is_some_and(|told| told.start > found.span().end)
@@ -159,7 +158,7 @@ fn reported_arrival<'f>(
         let of_thing = |noun: &NounPhrase| {
             reading.resolve(noun).is_some_and(|told| phrase_similarity(thing, &told, reading) >= MIN_ARRIVED_SIMILARITY)
         };
-        let mut told = reading.sentences.iter().filter(|one| !one.asks).flat_map(|one| &one.clauses);
+        let mut told = reading.told_clauses();
         found.span().start > latest
             && told.any(|clause| arrives(clause, &reading.event.text) && clause.subject.as_ref().is_some_and(of_thing))
     };

@@ -8,7 +8,6 @@ use crate::language::english::lexicon::{self, Category, PartOfSpeech};
 use crate::language::english::question::AnswerKind;
 use crate::language::english::syntax::{Clause, NounKind, NounPhrase};
 use crate::language::english::time::Tense;
-use crate::recall::answerers::lost_things::missed_at;
 use crate::recall::answerers::parts::MIN_PERSON_SIMILARITY;
 use crate::recall::answerers::roles::asks_identity;
 use crate::recall::content::word_similarity;
@@ -25,7 +24,6 @@ impl ReadEvent {
         self.counts_something_else(question, marked)
             || self.places_something_else(question, marked)
             || self.places_another_thing(question, marked)
-            || self.misses_thing(question, marked)
             || self.names_somebody_else(question, marked)
             || self.names_source(question, marked)
             || self.names_place_left(question, marked)
@@ -33,16 +31,6 @@ impl ReadEvent {
             || is_owned_by_another(&question.named, &self.found.reading)
             || names_none_offered(question, marked)
             || repeats_question(question, marked)
-    }
-
-    /// Returns whether somebody misses the thing behind the words: where they had it before is not where it is.
-    fn misses_thing(&self, question: &Question<'_>, marked: &str) -> bool {
-        let present = question.ask() == AnswerKind::Place && question.tense == Tense::Present;
-        let thing = question.named.first().filter(|thing| present && !is_person(thing));
-        let thing = thing.map(|thing| NounPhrase { owner: None, ..thing.clone() });
-        let reading = &self.found.reading;
-        let missed = thing.and_then(|thing| missed_at(reading, &thing));
-        missed.is_some_and(|missed| reading.event.text.find(marked).is_some_and(|start| start < missed))
     }
 
     /// Returns whether words name the place that something leaves, where a question asks where it is or went.

@@ -62,6 +62,7 @@ impl ReadEvent {
             let (yes, no) = (probability(AnswerForm::Yes), probability(AnswerForm::No));
             let others = [AnswerForm::Words, AnswerForm::Time, AnswerForm::Speaker, AnswerForm::Implied];
             if others.into_iter().all(|other| yes + no >= probability(other)) {
+                // The reader knows that the sentence decides; which way, grammar may know better.
                 let verdict = self.told_state(question).unwrap_or(yes >= no);
                 let text = format!("{}: {}", if verdict { "Yes" } else { "No" }, quoted());
                 let certainty = yes.max(no) / (yes + no);
@@ -92,15 +93,13 @@ impl ReadEvent {
                         words(self.attributed(marked), 0.0)
                     }
                     Some(_) if asks_for_account(question) => words(quoted(), certainty),
-                    Some(marked) if self.frequency(question, marked).is_some() => {
-                        words(capitalised(&self.frequency(question, marked).unwrap_or_default()), certainty)
-                    }
-                    Some(marked) => match self.named_day(question, marked) {
-                        Some(span) => {
+                    Some(marked) => match (self.named_day(question, marked), self.frequency(question, marked)) {
+                        (Some(span), _) => {
                             let text = capitalised(&say_period(span, &question.now));
                             (text, CandidateValue::Times(vec![span]), certainty)
                         }
-                        None => words(self.attributed(marked), certainty),
+                        (None, Some(often)) => words(capitalised(&often), certainty),
+                        (None, None) => words(self.attributed(marked), certainty),
                     },
                     None => words(quoted(), 0.5),
                 }

@@ -23,6 +23,18 @@ fn the_answer_is_among_the_proposals_and_asking_for_them_changes_nothing() {
 }
 
 #[test]
+fn the_one_of_several_for_which_something_holds_is_proposed_first() {
+    let rows: &[Row] = &[
+        ("18T08:00:00", 0, Kind::Text, Some("Tove"), "The bench still hasn't come, they say Monday now."),
+        ("18T09:00:00", 0, Kind::Text, Some("Rolf"), "The lantern's here, I've put it in the hall."),
+    ];
+    let found = of(&home(rows).with_meaning(), "Which has arrived, the bench or the lantern?", &[]);
+    assert_eq!(found.answer.answer.as_deref(), Some("The lantern"));
+    assert_eq!(found.proposals.first().map(|first| first.text.as_str()), Some("The lantern"));
+    assert!(found.proposals.len() > 1, "and what else answers the whole question");
+}
+
+#[test]
 fn a_choice_brings_its_own_words_confidence_and_evidence() {
     let home = home(MORNING);
     let found = of(&home, "Where is the torch?", &[]);

@@ -40,8 +40,7 @@ enum ClauseOfFirst {
 
 impl CompoundQuestion {
     /// Splits a question that asks two things. `None` if it asks one.
-    pub fn split(text: &str) -> Option<Self> {
-        let asked = parse_question(text, &[]);
+    pub fn split(text: &str, asked: &ParsedQuestion) -> Option<Self> {
         let words = &asked.words;
         if let Some(both) = two_question_words(text, words) {
             return Some(both);
@@ -278,7 +277,7 @@ mod tests {
     use super::*;
 
     fn questions(text: &str, answer: Option<&str>) -> [String; 2] {
-        let compound = CompoundQuestion::split(text).unwrap_or_else(|| panic!("{text}"));
+        let compound = CompoundQuestion::split(text, &parse_question(text, &[])).unwrap_or_else(|| panic!("{text}"));
         [compound.first.clone(), compound.second(answer).unwrap_or_else(|| panic!("{text}"))]
     }
 
@@ -326,7 +325,7 @@ mod tests {
             "Who came in and sat down?",
             "What happened between nine and when the bell rang?",
         ] {
-            assert_eq!(CompoundQuestion::split(text), None, "{text}");
+            assert_eq!(CompoundQuestion::split(text, &parse_question(text, &[])), None, "{text}");
         }
     }
 }

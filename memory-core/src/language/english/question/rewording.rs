@@ -70,9 +70,6 @@ pub(super) fn reworded(text: &str) -> Option<String> {
     {
         replace(&mut plain, range, "come");
     }
-    if let Some(when) = time_left(&plain) {
-        plain = when;
-    }
     if let Some(range) = find_word(&plain, "how frequently") {
         replace(&mut plain, range, "how often");
     }
@@ -95,30 +92,6 @@ pub(super) fn reworded(text: &str) -> Option<String> {
         replace(&mut plain, range, "how many");
     }
     (plain != text).then_some(plain)
-}
-
-/// Reads "how long has she got before her ticket is due?" as "when is her ticket due?".
-fn time_left(text: &str) -> Option<String> {
-    let range = find_at_start(text, "how long ")?;
-    let verb = first_word(&text[range.end..]).to_ascii_lowercase();
-    let limit = ["before ", "until ", "till "]
-        .into_iter()
-        .filter_map(|limit| find_word(text, limit))
-        .min_by_key(|at| at.start)?;
-    let has = text[range.end..limit.start].trim_end().to_ascii_lowercase();
-    let left = is_one_of(&verb, HAVE_FORMS) && (has.ends_with(" got") || has.ends_with(" left"))
-        || is_one_of(&verb, DO_FORMS) && has.ends_with(" have");
-    let is_auxiliary = |(_, word): &(usize, &str)| is_one_of(word, &["is", "are", "will", "must", "can"]);
-    let mut starts = text[limit.end..].split(' ').scan(limit.end, |at, word| {
-        let start = *at;
-        *at += word.len() + 1;
-        Some((start, word))
-    });
-    let (at, auxiliary) = starts.find(is_auxiliary).filter(|(at, _)| left && *at > limit.end)?;
-    let mut when = text.to_owned();
-    replace(&mut when, at..at + auxiliary.len(), "");
-    replace(&mut when, range.start..limit.end, &format!("when {auxiliary} "));
-    Some(when)
 }
 
 /// Replaces "number of" with the words that ask for it by "how many", if it is at the start of a clause and counts.

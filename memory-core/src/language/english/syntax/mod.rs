@@ -170,6 +170,21 @@ impl Clause {
             || self.complements.iter().any(|(word, _)| word == "back")
     }
 
+    /// Returns whether something turns up: "has shown up again", "reappeared". `text` is what was parsed.
+    pub fn turns_up(&self, text: &str) -> bool {
+        let verb = self.verb.as_ref().filter(|verb| !verb.negated && verb.modal.is_none() && !verb.future);
+        verb.is_some_and(|verb| match verb.lemma.as_str() {
+            // In "turned up a day early" the particle seems to belong to the day.
+            "turn" | "show" | "pop" => {
+                let behind = text.get(verb.range.end..).unwrap_or_default().trim_start();
+                verb.particle.as_deref() == Some("up")
+                    || behind.split(|c: char| !c.is_alphabetic()).next() == Some("up")
+            }
+            "reappear" | "resurface" => true,
+            _ => false,
+        })
+    }
+
     /// Returns all noun phrases, with those inside of others: owners, and what something is of.
     pub fn nouns(&self) -> impl Iterator<Item = &NounPhrase> {
         let adjuncts = self.adjuncts.iter().map(|adjunct| &adjunct.noun);

@@ -1,7 +1,7 @@
 //! A question which of several something holds for, taken as a question for yes or no about each: "which has come, the sofa
 //! or the lamp?".
 
-use super::{ParsedQuestion, parse_question};
+use super::ParsedQuestion;
 use crate::language::english::letters::capitalised;
 use crate::language::english::tag::Tag;
 
@@ -18,8 +18,7 @@ pub(crate) struct OfferedThing {
 }
 
 /// Returns a question about each thing that a question offers. `None` if it offers none, or compares or orders them.
-pub(crate) fn asked_of_each(text: &str) -> Option<Vec<OfferedThing>> {
-    let asked: ParsedQuestion = parse_question(text, &[]);
+pub(crate) fn asked_of_each(text: &str, asked: &ParsedQuestion) -> Option<Vec<OfferedThing>> {
     let offered = &asked.alternatives;
     if !(2..=MAX_ALTERNATIVES).contains(&offered.len()) || asked.scale.is_some() || asked.occurrence.is_some() {
         return None;
