@@ -6,6 +6,7 @@
 //! `VECTORS` gains.
 //! `… embed -- read`: a line of standard input is `{"question", "passages": [{"text", "before", "age"}]}`, the reply the list of
 //! what the reader extracts. An age is in seconds.
+//! `… embed -- --models FILE …`: with the models of this catalogue instead of those of config/models.toml, to try other weights.
 
 #![allow(clippy::print_stdout)] // A bench command talks to a person.
 
@@ -26,8 +27,13 @@ const BATCH: usize = 64;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let encoders = Encoders::load(InstalledModels::new(Catalogue::load(None)?, None, None), EncoderOptions::default())?;
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let own: Vec<String> = match arguments.first() {
+        Some(first) if first == "--models" => arguments.drain(..arguments.len().min(2)).collect(),
+        _ => Vec::new(),
+    };
+    let catalogue = Catalogue::load(own.get(1).map(Path::new))?;
+    let encoders = Encoders::load(InstalledModels::new(catalogue, None, None), EncoderOptions::default())?;
     encoders.wait_ready();
     let [texts, vectors] = arguments.as_slice() else {
         return match arguments.as_slice() {
