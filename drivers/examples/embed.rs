@@ -27,16 +27,16 @@ const BATCH: usize = 64;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let own: Vec<String> = match arguments.first() {
-        Some(first) if first == "--models" => arguments.drain(..arguments.len().min(2)).collect(),
-        _ => Vec::new(),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (own, arguments) = match arguments.as_slice() {
+        [option, file, rest @ ..] if option == "--models" => (Some(Path::new(file)), rest),
+        rest => (None, rest),
     };
-    let catalogue = Catalogue::load(own.get(1).map(Path::new))?;
+    let catalogue = Catalogue::load(own)?;
     let encoders = Encoders::load(InstalledModels::new(catalogue, None, None), EncoderOptions::default())?;
     encoders.wait_ready();
-    let [texts, vectors] = arguments.as_slice() else {
-        return match arguments.as_slice() {
+    let [texts, vectors] = arguments else {
+        return match arguments {
             [command] if command == "read" => read(&encoders),
             _ => Err("give the file of texts, or `serve`, and the file of vectors; or `read`".into()),
         };

@@ -115,7 +115,11 @@ pub(crate) fn begins_self_correction(text: &str) -> bool {
 
 /// Returns whether what stands behind a part of a text puts it right: ", no, six", ", sorry, I mean Friday".
 pub(crate) fn is_put_right_at_once(behind: &str) -> bool {
-    behind.trim_start().strip_prefix([',', '-', '–']).is_some_and(begins_self_correction)
+    let Some(behind) = behind.trim_start().strip_prefix([',', '-', '–']) else { return false };
+    let behind = behind.trim_start().to_lowercase();
+    // "Sorry, she's ill" puts nothing right; "no," may.
+    let begins = ["no, ", "no wait", "sorry, i mean", "sorry, no", "i mean ", "or rather ", "make that "];
+    begins.iter().any(|begin| behind.starts_with(begin))
 }
 
 /// Returns where the last self-correction of a spoken text begins: "on Friday. No, on Monday."
