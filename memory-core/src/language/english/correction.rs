@@ -403,6 +403,8 @@ mod tests {
         }
         assert!(!back("The saw isn't sharp, the drill is.", "drill"));
         assert!(!back("Not only the saw is sharp.", "saw"));
+        // An apology for something else.
+        assert!(!back("He comes on Friday, sorry, she is ill.", "Friday"));
     }
 
     #[test]
