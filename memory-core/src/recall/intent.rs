@@ -64,6 +64,7 @@ pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Opti
         !verb.auxiliary_only && lexicon::category(&verb.lemma, PartOfSpeech::Verb) == Some(Category::MotionVerb)
     });
     seen |= moves && !heard && !spoken && clause.subject.as_ref().is_some_and(|subject| subject.head == "you");
+    seen |= stands_before_robot(asked);
     // "Read aloud" is heard; what a sign says is seen.
     let follows = |texts: &[&str]| {
         asked.words.windows(2).any(|pair| pair[0].lemma == "read" && texts.contains(&pair[1].text.as_str()))
@@ -84,6 +85,13 @@ pub(super) fn answer_modality(asked: &ParsedQuestion) -> (Option<Modality>, Opti
         _ => None,
     };
     (sense, speech)
+}
+
+/// Returns whether a question asks for what is before the robot: "who was facing you?".
+fn stands_before_robot(asked: &ParsedQuestion) -> bool {
+    let words: Vec<&str> = asked.words.iter().map(|word| word.text.as_str()).collect();
+    let faces = words.windows(2).any(|pair| matches!(pair, ["facing" | "faced" | "faces", "you"]));
+    faces || words.windows(3).any(|three| matches!(three, ["front", "of", "you"]))
 }
 
 /// Returns whether the question asks for something written: "which word was on the sign?"

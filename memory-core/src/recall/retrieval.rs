@@ -13,6 +13,8 @@ use crate::{Kind, Modality, ReadError, TimeSpan, TraceStep};
 
 /// Margin on both sides of a cue for what happened during it (HippoMM 4.3, δ).
 const CUE_MARGIN: Duration = Duration::from_secs(2);
+/// As [`CUE_MARGIN`], if nothing of the other sense lies within it.
+const SCENE_REACH: Duration = Duration::from_secs(60);
 /// Reach of "right after".
 const DIRECT_REACH: Duration = Duration::from_secs(60);
 /// Reach of "after".
@@ -62,7 +64,19 @@ pub(super) fn retrieve(
     let is_beside =
         |found: &RetrievedEvent| found.reading.event.attributes.contains_key("signal") && !matches_question(found);
     gathered.found.sort_by_key(is_beside);
+    let cue = gathered.cue.as_ref().map(RetrievedEvent::id);
+    gathered.found.retain(|found| cue == Some(found.id()) || is_perceptible(pool.question, found));
     Ok(gathered)
+}
+
+/// Returns whether an event can tell what the question asks for: no sound tells what was seen, and the name of a thing
+/// that was seen does not tell what was heard. "Did you see it bark?" is answered by both.
+fn is_perceptible(question: &Question<'_>, found: &RetrievedEvent) -> bool {
+    match (question.sense, found.reading.event.kind) {
+        (Some(Modality::Visual), Kind::Sound) => question.ask() == AnswerKind::Truth,
+        (Some(Modality::Audio), Kind::Object) => false,
+        _ => true,
+    }
 }
 
 /// Returns whether the event matches the question in words or meaning.
@@ -331,11 +345,16 @@ fn events_relative_to_cues(
     let near = if relation.direct { DIRECT_REACH } else { DEFAULT_REACH };
     let mut found = Vec::new();
     // In a film, events follow within seconds; deeds of people follow within minutes.
+    let near = if relation.order == Order::During { CUE_MARGIN } else { near };
     for reach in std::iter::once(near).chain(EXTENDED_REACHES) {
         found = events_within_reach(pool, relation, content, cues, reach)?;
         if !found.is_empty() || relation.order == Order::During {
             break;
         }
+    }
+    // Where captions or sounds are sparse, none lies at the very moment: the nearest scene counts.
+    if found.is_empty() && relation.order == Order::During && cues.iter().any(|cue| crosses_modality(pool, cue)) {
+        found = events_within_reach(pool, relation, content, cues, SCENE_REACH)?;
     }
     // A state that was told in one moment lasts: "when you were locked in" reaches on.
     let states: Vec<RetrievedEvent> =
@@ -345,6 +364,12 @@ fn events_relative_to_cues(
         found = events_within_reach(pool, &lasting, content, &states, STATE_DURATION)?;
     }
     Ok(found)
+}
+
+/// Returns whether a question asks for what one sense noticed at the time of something that the other sense noticed.
+fn crosses_modality(pool: &EventPool<'_>, cue: &RetrievedEvent) -> bool {
+    let event = &cue.reading.event;
+    event.kind != Kind::Text && pool.question.sense.is_some_and(|sense| sense != event.modality)
 }
 
 /// As [`events_relative_to_cues`], up to a distance from a cue.
@@ -408,9 +433,7 @@ fn events_within_reach(
 /// Returns the time span to search, given the event that places the question in time.
 fn search_window(relation: &Cue, cue: TimeSpan, bound: Option<TimeSpan>, reach: Duration) -> Option<TimeSpan> {
     let window = match relation.order {
-        Order::During => {
-            TimeSpan { start: cue.start.saturating_sub(CUE_MARGIN), end: cue.end.saturating_add(CUE_MARGIN) }
-        }
+        Order::During => TimeSpan { start: cue.start.saturating_sub(reach), end: cue.end.saturating_add(reach) },
         Order::After => TimeSpan { start: cue.end.saturating_sub(MAX_OVERLAP), end: cue.end.saturating_add(reach) },
         Order::Before => {
             TimeSpan { start: cue.start.saturating_sub(reach), end: cue.start.saturating_add(MAX_OVERLAP) }
@@ -433,9 +456,13 @@ fn is_in_order(order: Order, span: TimeSpan, cue: TimeSpan) -> bool {
 /// Returns the closeness in time to the cue, from 1 at the cue to 0 far away.
 fn time_proximity(order: Order, span: TimeSpan, cue: TimeSpan) -> f32 {
     let gap = match order {
-        Order::During => return intersection_over_union(span, cue).sqrt(),
+        Order::During => span.start.since(cue.end).max(cue.start.since(span.end)),
         Order::After => span.start.since(cue.end),
         Order::Before => cue.start.since(span.end),
     };
+    // Within the margin, what coincides most is nearest.
+    if order == Order::During && gap <= CUE_MARGIN {
+        return intersection_over_union(span, cue).sqrt();
+    }
     1.0 / (1.0 + gap.as_secs_f32() / 10.0)
 }

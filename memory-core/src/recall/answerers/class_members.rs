@@ -2,7 +2,7 @@
 
 use crate::language::english::letters::capitalised;
 use crate::language::english::lexicon::{self, PartOfSpeech};
-use crate::language::english::question::{AnswerKind, is_request_verb};
+use crate::language::english::question::{AnswerKind, Occurrence, is_request_verb};
 use crate::language::english::syntax::{NounKind, NounPhrase, parse};
 use crate::language::english::tag::Tag;
 use crate::recall::answerers::ordinal::{SAYS_SEVERAL, is_perception_verb};
@@ -19,6 +19,8 @@ const MAX_EVENTS: usize = 600;
 /// Nouns without a plural that name several things.
 const COLLECTIVES: &[&str] =
     &["food", "fruit", "furniture", "clothing", "equipment", "luggage", "jewellery", "machinery"];
+/// Nouns for all that is heard.
+const SOUND_NOUNS: &[&str] = &["sound", "noise"];
 /// What likenesses of living things are made of.
 const MATERIALS_OF_LIKENESSES: &[&str] = &["metal", "alloy", "rock", "ceramic", "plastic", "glass"];
 /// Adjectives of likenesses of living things.
@@ -45,10 +47,11 @@ pub(in crate::recall) fn answer(pool: &EventPool<'_>) -> Result<Option<Candidate
         let unknown = item.documents == 0 && !narrows(&item.lemma);
         item.lemma == *class || item.light || unknown || item.tag == Tag::Verb
     });
-    if !alone || question.asked.cue.is_some() {
+    let one_of_order = matches!(question.asked.occurrence, Some(Occurrence::First | Occurrence::Last));
+    if !alone || one_of_order || question.asked.cue.is_some() {
         return Ok(None);
     }
-    if all && matches!(class.as_str(), "sound" | "noise") {
+    if all && SOUND_NOUNS.contains(&class.as_str()) {
         return sounds_heard(pool);
     }
     let (mut items, nearest) = members(pool, class)?;
@@ -148,7 +151,9 @@ fn counted_kinds(class: &NounPhrase) -> Option<&NounPhrase> {
     if matches!(class.head.as_str(), "kind" | "sort" | "type") {
         return class.of.as_deref().filter(|of| of.kind == NounKind::Common);
     }
-    let different = class.modifiers.iter().any(|modifier| SAYS_SEVERAL.contains(&modifier.as_str()));
+    // Every sound is another one: how often the same was heard is asked with its name.
+    let different = SOUND_NOUNS.contains(&class.head.as_str())
+        || class.modifiers.iter().any(|modifier| SAYS_SEVERAL.contains(&modifier.as_str()));
     (different && class.kind == NounKind::Common).then_some(class)
 }
 

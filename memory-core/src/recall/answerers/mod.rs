@@ -18,6 +18,7 @@ pub(super) mod habits;
 mod handovers;
 pub(super) mod harmful_food;
 pub(super) mod interruptions;
+mod intervals;
 pub(super) mod inventory;
 pub(super) mod kinship;
 mod lost_things;
@@ -175,8 +176,9 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 22] = [
+    let answerers: [MultiEventAnswerer; 23] = [
         |pool, _| order::before_or_after(pool),
+        |pool, _| intervals::answer(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,

@@ -1,5 +1,7 @@
 //! Answers what came first or next: the order of events of one kind.
 
+use std::ops::Range;
+
 use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Occurrence, Order};
 use crate::language::english::syntax::{NounPhrase, parse};
@@ -14,6 +16,8 @@ use crate::{ReadError, TimeSpan};
 
 /// Minimum coverage of one half of the question by an event.
 const MIN_HALF_COVERAGE: f32 = 0.5;
+/// Maximum difference to the best match of an event that one half may mean.
+const MAX_HALF_DIFFERENCE: f32 = 0.1;
 /// Minimum coverage of the counted thing by an event.
 const MIN_COUNTED_COVERAGE: f32 = 0.6;
 
@@ -92,16 +96,8 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
         orders.contains(&three[0].text.as_str()) && three[1].has_text("or") && orders.contains(&three[2].text.as_str())
     });
     let Some(split) = split else { return Ok(None) };
-    let event = |range: std::ops::Range<usize>| -> Result<Option<RetrievedEvent>, ReadError> {
-        let content = Content::from_ranges(words, std::slice::from_ref(&range), 1.0, pool.reader.search());
-        let found = pool.search(question.part(&range), None, &content, question.bound(), None)?;
-        let told = found
-            .into_iter()
-            .filter(|found| !found.reading.only_asks() && found.coverage.of_content >= MIN_HALF_COVERAGE);
-        Ok(told.reduce(|a, b| if b.coverage.match_score() > a.coverage.match_score() { b } else { a }))
-    };
-    let first = event(0..words[split].range.start)?;
-    let second = event(words[split + 2].range.end..question.text.len())?;
+    let first = events_in_words(pool, &(0..words[split].range.start))?.into_iter().next();
+    let second = events_in_words(pool, &(words[split + 2].range.end..question.text.len()))?.into_iter().next();
     let (Some(first), Some(second)) = (first, second) else { return Ok(None) };
     let (at, other) = (first.span().start, second.span().start);
     if at == other {
@@ -123,6 +119,18 @@ pub(in crate::recall) fn before_or_after(pool: &EventPool<'_>) -> Result<Option<
         question.content.known_share(),
         "by the times of the two".into(),
     )))
+}
+
+/// Returns the events that a part of the question names in its words, the best first: all that match nearly as well as it.
+pub(super) fn events_in_words(pool: &EventPool<'_>, range: &Range<usize>) -> Result<Vec<RetrievedEvent>, ReadError> {
+    let question = pool.question;
+    let content = Content::from_ranges(&question.asked.words, std::slice::from_ref(range), 1.0, pool.reader.search());
+    let mut found = pool.search(question.part(range), None, &content, question.bound(), None)?;
+    found.retain(|found| !found.reading.only_asks() && found.coverage.of_content >= MIN_HALF_COVERAGE);
+    found.sort_by(|a, b| b.coverage.match_score().total_cmp(&a.coverage.match_score()));
+    let best = found.first().map_or(0.0, |found| found.coverage.match_score());
+    found.retain(|found| found.coverage.match_score() >= best - MAX_HALF_DIFFERENCE);
+    Ok(found)
 }
 
 /// Returns the first noun phrase of a text, with its range in that text.
@@ -231,7 +239,7 @@ fn cue_noun(question: &Question<'_>) -> Option<NounPhrase> {
 }
 
 /// Returns the time phrases in a part of the question, as ranges of that part.
-fn time_ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<std::ops::Range<usize>> {
+fn time_ranges_in(question: &Question<'_>, from: usize, to: usize) -> Vec<Range<usize>> {
     let inside = question.phrases.iter().filter(|phrase| phrase.range.start >= from && phrase.range.end <= to);
     inside.map(|phrase| phrase.range.start - from..phrase.range.end - from).collect()
 }

@@ -15,7 +15,7 @@ use crate::recall::content::ContentItem;
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
 use crate::recall::reading::{ParsedEvent, is_person};
-use crate::{Kind, ReadError};
+use crate::{Kind, Modality, ReadError};
 
 /// Numbers of events that are looked through in turn.
 const SEARCHED_EVENTS: [usize; 2] = [32, 600];
@@ -32,6 +32,10 @@ enum OrderedKind {
     Speech(Option<String>),
     /// Sounds that are no speech.
     Sound,
+    /// Things of a class that were heard.
+    Heard(String),
+    /// Things of a class that were seen or heard.
+    Noticed(String),
     /// Things of a class that were seen; anything without one.
     Seen(Option<String>),
     /// Whatever was done, said or seen.
@@ -136,6 +140,8 @@ fn ordered_kind(pool: &EventPool<'_>) -> Option<OrderedKind> {
     // "Who was the last person you had beside you?"
     let any_person = || asked.clause.subject.as_ref().is_some_and(|subject| subject.head == "person");
     match (class, question.ask()) {
+        (Some(class), _) if question.sense == Some(Modality::Audio) => Some(OrderedKind::Heard(class.to_owned())),
+        (Some(class), _) if question.sense.is_none() => Some(OrderedKind::Noticed(class.to_owned())),
         (Some(class), _) => Some(OrderedKind::Seen(Some(class.to_owned()))),
         (None, AnswerKind::Person) if verbs.iter().any(is_perception) || any_person() => {
             Some(OrderedKind::Seen(Some("person".into())))
@@ -177,7 +183,8 @@ impl OrderedKind {
     fn events(&self, pool: &EventPool<'_>, latest: bool, limit: usize) -> Result<Vec<RetrievedEvent>, ReadError> {
         let kinds = match self {
             Self::Speech(_) => vec![Kind::Text],
-            Self::Sound => vec![Kind::Sound],
+            Self::Sound | Self::Heard(_) => vec![Kind::Sound],
+            Self::Noticed(_) => [SEEN_KINDS, &[Kind::Sound]].concat(),
             Self::Seen(_) => SEEN_KINDS.to_vec(),
             Self::Happened => vec![Kind::Action, Kind::Caption, Kind::Text],
         };
@@ -198,7 +205,7 @@ impl OrderedKind {
             // Silence and noise that nobody noticed are no event.
             Self::Sound => !event.attributes.contains_key("signal"),
             Self::Seen(None) => event.kind == Kind::Caption,
-            Self::Seen(Some(class)) => member(class, reading).is_some(),
+            Self::Heard(class) | Self::Noticed(class) | Self::Seen(Some(class)) => member(class, reading).is_some(),
         }
     }
 
@@ -206,7 +213,7 @@ impl OrderedKind {
     fn answer_in(&self, question: &Question<'_>, found: &RetrievedEvent) -> Option<String> {
         match self {
             Self::Speech(_) if question.ask() == AnswerKind::Person => found.reading.event.entity.clone(),
-            Self::Seen(Some(class)) => {
+            Self::Heard(class) | Self::Noticed(class) | Self::Seen(Some(class)) => {
                 let described = found.reading.event.kind != Kind::Object;
                 let part = answer_parts(question, found).into_iter().next().filter(|_| described);
                 part.or_else(|| member(class, &found.reading))
@@ -220,13 +227,16 @@ impl OrderedKind {
 /// black, on the stairs".
 fn member(class: &str, reading: &ParsedEvent) -> Option<String> {
     let is_one = |noun: &&NounPhrase| {
-        let common = noun.kind == NounKind::Common
-            && (noun.head == class
-                || lexicon::is_a_as(&noun.head, class, PartOfSpeech::Noun).is_some()
-                    && lexicon::is_kind_of(&noun.head, class));
+        let common = noun.kind == NounKind::Common && is_of_class(&noun.head, class);
         common || class == "person" && noun.kind == NounKind::Name && is_person(noun)
     };
     let mut nouns = reading.clauses().flat_map(|clause| clause.nouns()).filter(is_one);
+    // The label of a sound may read as one name of a thing: "horse neighs".
+    if reading.event.kind == Kind::Sound {
+        let mut lemmas = reading.lemmas.iter().filter(|(_, tag)| *tag == Tag::Noun).map(|(lemma, _)| lemma);
+        let label = || lemmas.find(|lemma| is_of_class(lemma, class)).map(|_| reading.event.text.clone());
+        return nouns.next().map(|noun| reading.phrase_text(noun)).or_else(label);
+    }
     if reading.event.kind != Kind::Object {
         return nouns.next().map(|noun| reading.phrase_text(noun));
     }
@@ -238,4 +248,9 @@ fn member(class: &str, reading: &ParsedEvent) -> Option<String> {
         (!text[start..noun.range.start].contains(':')).then(|| item.trim().trim_end_matches('.').to_owned())
     });
     items.next()
+}
+
+/// Returns whether a noun names a class or one of its kinds.
+fn is_of_class(noun: &str, class: &str) -> bool {
+    noun == class || lexicon::is_a_as(noun, class, PartOfSpeech::Noun).is_some() && lexicon::is_kind_of(noun, class)
 }

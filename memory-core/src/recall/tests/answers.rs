@@ -251,6 +251,81 @@ fn a_cue_places_what_is_asked_for() {
 }
 
 #[test]
+fn what_one_sense_noticed_at_an_event_of_the_other_is_never_told_by_the_other() {
+    let rows: &[Row] = &[
+        ("20T08:00:00", 4, Kind::Caption, None, "A goat stands by the trough."),
+        ("20T08:00:05", 4, Kind::Object, None, "goat: white; trough: stone"),
+        ("20T08:00:20", 3, Kind::Sound, None, "A whistle blows."),
+        ("20T08:00:40", 3, Kind::Sound, None, "A window pane breaks."),
+        ("20T08:30:00", 3, Kind::Sound, None, "A saw runs."),
+        ("20T08:35:00", 4, Kind::Caption, None, "A cart is unloaded."),
+    ];
+    let home = home(rows).with_meaning();
+    let mut wrong = Vec::new();
+    for (question, wanted) in [
+        // No picture lies within two seconds of the whistle.
+        ("What did you see when the whistle blew?", "goat"),
+        ("What was in front of you when the whistle blew?", "goat"),
+        ("What did you hear while the goat stood by the trough?", "whistle"),
+    ] {
+        let answer = home.ask(question);
+        let found = answer.evidence.first().map_or("", |item| item.text.as_str());
+        if !found.contains(wanted) {
+            wrong.push(format!("{question} found {found:?}, said {:?}", answer.answer));
+        }
+    }
+    assert_eq!(wrong, NONE);
+    let heard = home.ask("Did you hear a goat?");
+    assert!(heard.evidence.iter().all(|item| item.kind != Kind::Object), "{heard:?}");
+}
+
+#[test]
+fn the_first_and_the_last_of_a_class_of_sounds_are_told_apart() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 3, Kind::Sound, None, "A donkey brays."),
+        ("20T05:20:00", 3, Kind::Sound, None, "A duck quacks."),
+        ("20T08:00:00", 3, Kind::Caption, None, "A cat sits on the sill."),
+        ("20T08:10:00", 3, Kind::Sound, None, "A drill runs."),
+        ("20T08:20:00", 3, Kind::Sound, None, "A horse neighs."),
+        ("20T08:30:00", 3, Kind::Sound, None, "It thunders."),
+    ];
+    let misses = home(rows).misses(&[
+        ("Which animal did you hear first today?", "duck"),
+        ("Which animal did you hear last?", "horse"),
+        ("What was the first sound of the day?", "duck"),
+        ("What was the first animal in the morning?", "duck"),
+        ("What was the last sound of the morning?", "thunder"),
+        ("How many sounds did you hear today?", "4"),
+    ]);
+    assert_eq!(misses, NONE);
+}
+
+#[test]
+fn the_time_between_two_events_is_computed() {
+    let rows: &[Row] = &[
+        ("19T08:00:00", 3, Kind::Sound, None, "The doorbell rings."),
+        ("20T08:00:00", 3, Kind::Sound, None, "The doorbell rings."),
+        ("20T08:05:00", 0, Kind::Text, Some("Mira"), "I will water the ferns."),
+        ("20T08:25:00", 3, Kind::Caption, None, "Mira waters the ferns."),
+        ("20T09:10:00", 3, Kind::Caption, None, "Jonas repairs the kite."),
+    ];
+    let home = home(rows);
+    let misses = home.misses(&[
+        ("How long after the doorbell rang did Mira water the ferns?", "25 minutes"),
+        ("How many minutes before Jonas repaired the kite did Mira water the ferns?", "45 minutes"),
+        ("How much time passed between the doorbell and the kite?", "1 hour 10 minutes"),
+    ]);
+    assert_eq!(misses, NONE);
+    // A day and its times are no events, and nothing rang after the kite was repaired.
+    for question in
+        ["How long did it take from eight to nine?", "How long after Jonas repaired the kite did the doorbell ring?"]
+    {
+        let answer = home.ask(question);
+        assert!(!answer.reason.contains("from one event to the other"), "{question}: {answer:?}");
+    }
+}
+
+#[test]
 fn options_are_chosen_by_evidence() {
     let rows: &[Row] = &[
         ("18T10:00:00", 0, Kind::Text, Some("Mira"), "I put the torch in the top drawer."),

@@ -224,7 +224,7 @@ fn the_quotation_around_words_does_not_raise_the_confidence_in_them() {
         &[("19T08:00:00", 0, Kind::Text, Some("Oda"), "The wheelbarrow, well, it has a puncture, sadly.")];
     let words = "it has a puncture";
     let reader = Marks { sentence: "wheelbarrow", words, form: AnswerForm::Words, read: Arc::default() };
-    let memory = home(rows).with_meaning().with_reader(Unsure { reader, span_probability: 0.6 });
+    let memory = home(rows).with_meaning().with_reader(Unsure { reader, span_probability: 0.52 });
     let question = "Why can't anybody use the wheelbarrow today?".to_owned();
     let answer = answer(&Query { question, trace: true, ..Query::default() }, &memory).unwrap();
     let confidence = |layer: &str| -> f32 {

@@ -5,9 +5,12 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 use super::Tense;
-use super::calendar::{HOUR_S, day_after, first_month_of_season, part_of_day_seconds};
-use super::parser::{Parser, PhrasePiece};
+use super::calendar::{HOUR_S, day_after, first_month_of_season, moment_at, part_of_day_seconds};
+use super::parser::{Parser, ParserMode, PhrasePiece};
 use crate::{TimeSpan, Timestamp};
+
+/// Maximum number of words of a noun phrase of which the first or last is asked for.
+const MAX_ORDERED_WORDS: usize = 5;
 
 impl Parser<'_> {
     /// Parses "today", "yesterday", "last night", "this morning" or "the day after tomorrow".
@@ -32,6 +35,10 @@ impl Parser<'_> {
             ["tonight", ..] => hours(1, 0, 17, 29),
             // Before five in the morning, this is the night that is still going on.
             ["last", "night", ..] => hours(2, -1, 18, 29),
+            ["of", "the" | "this", "day", _] if self.follows_order(place) => one(3, 0),
+            ["of" | "in", "the" | "this", part, _] if self.follows_order(place) => {
+                self.latest_part_of_day(part).map(|piece| (3, piece))
+            }
             ["later", "this", part, _] => self.part_of_relative_day(part, 0).map(|piece| (3, piece)),
             ["this", part, ..] => self.part_of_relative_day(part, 0).map(|piece| (2, piece)),
             ["during", "the", "night", _] if self.tense == Tense::Past => hours(3, -1, 20, 29),
@@ -46,12 +53,26 @@ impl Parser<'_> {
         part_of_day_seconds(part).map(|part| PhrasePiece::PartOfDay(self.day(offset), part))
     }
 
+    /// Returns whether a question asks for the first or the last of something right before a position: "the first guest".
+    fn follows_order(&self, place: usize) -> bool {
+        let noun = (place.saturating_sub(MAX_ORDERED_WORDS)..place).rev();
+        let orders = |word: &str| matches!(word, "first" | "last" | "earliest" | "latest");
+        self.mode == ParserMode::Question && noun.skip(1).any(|at| orders(self.word(at)))
+    }
+
+    /// Returns a part of today, or of yesterday if it has not begun today.
+    fn latest_part_of_day(&self, part: &str) -> Option<PhrasePiece> {
+        let (from, to) = part_of_day_seconds(part)?;
+        let begun = moment_at(self.today(), from, &self.zone) <= self.now_at();
+        Some(PhrasePiece::PartOfDay(self.day(if begun { 0 } else { -1 }), (from, to)))
+    }
+
     fn span_so_far_today(&self) -> TimeSpan {
-        TimeSpan::new(super::calendar::moment_at(self.today(), 0, &self.zone), self.now_at())
+        TimeSpan::new(moment_at(self.today(), 0, &self.zone), self.now_at())
     }
 
     fn span_of_rest_of_today(&self) -> TimeSpan {
-        let midnight = super::calendar::moment_at(self.today(), 24 * HOUR_S - 1, &self.zone);
+        let midnight = moment_at(self.today(), 24 * HOUR_S - 1, &self.zone);
         TimeSpan::new(self.now_at(), midnight.max(self.now_at()))
     }
 
