@@ -9,7 +9,7 @@ use crate::language::english::closed::is_one_of;
 use crate::language::english::letters::capitalised;
 use crate::language::english::question::{AnswerKind, Order};
 use crate::language::english::tag::{Tag, Word};
-use crate::language::english::time::{TimeRelation, say_length_of};
+use crate::language::english::time::{Tense, TimeRelation, say_length_of};
 use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::pool::{EventPool, RetrievedEvent};
 use crate::recall::question::Question;
@@ -95,12 +95,15 @@ fn asked_interval(question: &Question<'_>) -> Option<AskedInterval> {
     let unit = question.asked.class.as_ref().map(|class| class.head.as_str());
     let frames = |word: &&&Word| FRAME_WORDS.contains(&word.lemma.as_str()) || unit == Some(word.lemma.as_str());
     let at = words.iter().take_while(frames).count();
-    let relation = words.get(at).filter(|_| of_time && at > 1)?;
+    let relation = words.get(at).filter(|_| of_time && at > 1 && question.tense == Tense::Past)?;
     let behind = &words[at + 1..];
     let place = |wanted: &[&str]| behind.iter().position(|word| is_one_of(&word.text, wanted));
     let (end_of_first, start_of_second, order) = match relation.text.as_str() {
         "between" => place(&["and"]).map(|and| (and, and + 1, None))?,
-        "from" => place(&["to", "until", "till"]).map(|to| (to, to + 1, Some(Order::After)))?,
+        // From one place to another, and from one hour to the next, are no events.
+        "from" if behind.iter().any(|word| word.tag == Tag::Verb) => {
+            place(&["to", "until", "till"]).map(|to| (to, to + 1, Some(Order::After)))?
+        }
         "after" => second_event(behind).map(|(end, start)| (end, start, Some(Order::After)))?,
         "before" => second_event(behind).map(|(end, start)| (end, start, Some(Order::Before)))?,
         _ => return None,
