@@ -24,6 +24,7 @@ mod extraction;
 mod fusion;
 mod identification;
 mod intent;
+mod itinerary;
 mod likeness;
 pub(crate) mod looking;
 mod missing;
@@ -45,6 +46,7 @@ mod stance;
 mod stopwatch;
 mod symbolic;
 mod trace;
+mod visit_bounds;
 mod visits;
 
 use std::sync::Arc;
@@ -125,6 +127,17 @@ fn deliberate_one(query: &Query, reader: &dyn Reader, proposals: bool) -> Result
     let identified = identification::identify(reader, &question)?;
     trace.extend(trace::identification_steps(&identified));
     let mut pool = EventPool::new(reader, &question, embeddings.question, identified);
+    if let Some(bounded) = visit_bounds::question_of_visit(&pool)? {
+        let mut of_visit = deliberate_one(&bounded, reader, proposals)?;
+        // What the visit does not tell may be told elsewhere.
+        if of_visit.answer.answer.is_some() || of_visit.answer.choice.is_some() {
+            if query.trace {
+                of_visit.answer.trace.insert(0, trace::visit_step(&bounded));
+            }
+            of_visit.answer.elapsed.total = stopwatch.elapsed_within_budget()?;
+            return Ok(Deliberation { question: query.question.clone(), ..of_visit });
+        }
+    }
     let mut gathered = gather(&mut pool, embeddings.cue.as_ref(), &mut trace)?;
     let pool = pool;
     stopwatch.elapsed_within_budget()?;

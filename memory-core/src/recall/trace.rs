@@ -5,8 +5,8 @@ use super::corrections::CorrectedStatement;
 use super::extraction::ReadSupport;
 use super::identification::IdentifiedCaptions;
 use super::question::Question;
-use crate::TraceStep;
 use crate::language::english::syntax::NounPhrase;
+use crate::{Query, Timestamp, TraceStep};
 
 pub(super) fn trace_step(step: &str, detail: String) -> TraceStep {
     TraceStep { step: step.into(), detail }
@@ -61,6 +61,13 @@ pub(super) fn identification_steps(identified: &IdentifiedCaptions) -> Vec<Trace
 pub(super) fn correction_step(pair: &CorrectedStatement) -> TraceStep {
     let (earlier, later) = (&pair.earlier.reading.event, &pair.later.reading.event);
     trace_step("taken back", format!("{}: {} by {}: {}", earlier.id, earlier.text, later.id, later.text))
+}
+
+/// Says which visit a question is about, and what is asked of it.
+pub(super) fn visit_step(bounded: &Query) -> TraceStep {
+    let time = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+    let (since, until) = (time(bounded.since), time(bounded.until));
+    trace_step("visit", format!("from {since} to {until}: {}", bounded.question))
 }
 
 /// Says with which confidence a candidate was proposed, and why. `tests/calibrate` reads these lines.

@@ -115,6 +115,11 @@ impl ScenePlaces {
         Self { scenes, count: means.len() }
     }
 
+    /// Returns all scenes, each with its place, in order of time for each source.
+    pub fn scenes(&self) -> impl Iterator<Item = (&Event, usize)> {
+        self.scenes.iter().map(|scene| (&scene.event, scene.place))
+    }
+
     /// The stays at a place, in order of time for each source.
     pub fn visits(&self, place: usize) -> Vec<Visit> {
         let mut visits: Vec<Visit> = Vec::new();

@@ -74,6 +74,23 @@ fn visits_are_counted_timed_and_summed() {
 }
 
 #[test]
+fn the_places_of_a_patrol_have_an_order() {
+    let bench = patrol();
+    for (question, says) in [
+        ("Where did your round begin?", "In the kitchen"),
+        ("Where did you spend most of the time?", "In the kitchen, 2 minutes 38 seconds in all"),
+        ("Which room did you come back to?", "The kitchen"),
+        ("Which place came after the hall?", "In the kitchen"),
+        ("Where were you before the hall?", "In the kitchen"),
+        ("Which rooms did you visit?", "The kitchen and the hall"),
+    ] {
+        assert_eq!(answered(&bench, question), says, "{question}");
+    }
+    assert!(answered(&bench, "Did you return to the kitchen several times?").starts_with("Yes"));
+    assert!(answered(&bench, "Were you in the hall more than once?").starts_with("No"));
+}
+
+#[test]
 fn the_robot_knows_where_it_was() {
     let bench = patrol();
     for (question, says, x) in [

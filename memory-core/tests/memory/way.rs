@@ -193,6 +193,10 @@ fn without_poses_a_trip_lies_between_visits_known_by_pictures() {
     assert_eq!(answered(&bench, "What did you see on the way from the kitchen to the hall?"), "A ladder");
     let none = ask(&bench, "What did you see on the way from the hall to the kitchen?");
     assert_eq!(none.answer, None, "{}", none.reason);
+    // Pictures have no words for a place, people do.
+    assert_eq!(answered(&bench, "Where did your round begin?"), "In the kitchen");
+    assert_eq!(answered(&bench, "Where did the round end?"), "In the hall");
+    assert!(answered(&bench, "How many places did you see?").starts_with('3'));
 }
 
 #[test]

@@ -10,6 +10,7 @@ pub(crate) mod letters;
 pub(crate) mod lexicon;
 pub(crate) mod question;
 pub(crate) mod reply;
+pub(crate) mod setting;
 pub(crate) mod space;
 pub(crate) mod states;
 pub(crate) mod summary;
@@ -17,6 +18,7 @@ pub(crate) mod syntax;
 pub(crate) mod tag;
 pub(crate) mod time;
 pub(crate) mod token;
+pub(crate) mod visit;
 pub(crate) mod wording;
 
 #[cfg(test)]

@@ -247,18 +247,24 @@ pub(crate) fn place_name(text: &str, noun: &NounPhrase) -> Option<String> {
     (!bare.is_empty() && bare.len() <= MAX_PLACE_NAME_BYTES).then(|| bare.to_owned())
 }
 
-/// Returns a place with its preposition: "in the kitchen", "in Lab 3", "at the door".
+/// Returns a place with its preposition: "in the kitchen", "in Lab 3", "at the door", "on the deck".
 pub(crate) fn at_place(name: &str) -> String {
-    let head = name.rsplit(' ').next().unwrap_or(name).to_lowercase();
+    let (own, _) = name.split_once(" of ").unwrap_or((name, ""));
+    let head = own.rsplit(' ').next().unwrap_or(own).to_lowercase();
     let named = name.chars().next().is_some_and(char::is_uppercase);
     let article = if named { "" } else { "the " };
     let first = name.split(' ').next().unwrap_or(name).to_lowercase();
     if matches!(first.as_str(), "in" | "on" | "at" | "under" | "behind" | "by" | "near") {
         return name.to_owned();
     }
-    let small = ["door", "furniture", "window", "stairway"];
-    let at = small.iter().any(|class| lexicon::is_a_as(&head, class, PartOfSpeech::Noun).is_some());
-    format!("{} {article}{name}", if at { "at" } else { "in" })
+    let is_any =
+        |classes: &[&str]| classes.iter().any(|class| lexicon::is_a_as(&head, class, PartOfSpeech::Noun).is_some());
+    let preposition = match () {
+        () if is_any(&["door", "furniture", "window", "stairway"]) => "at",
+        () if is_any(&["road", "deck", "platform", "beach", "roof", "lawn", "meadow"]) => "on",
+        () => "in",
+    };
+    format!("{preposition} {article}{name}")
 }
 
 /// Joins several things to one phrase: "a mug, a lamp and a chair".
@@ -378,6 +384,8 @@ mod tests {
         assert_eq!(at_place("kitchen"), "in the kitchen");
         assert_eq!(at_place("Lab 3"), "in Lab 3");
         assert_eq!(at_place("front door"), "at the front door");
+        assert_eq!(at_place("gravel road"), "on the gravel road");
+        assert_eq!(at_place("hall of the fortress"), "in the hall of the fortress");
         assert_eq!(join_list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
     }
 }

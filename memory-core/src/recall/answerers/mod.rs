@@ -20,6 +20,7 @@ pub(super) mod harmful_food;
 pub(super) mod interruptions;
 mod intervals;
 pub(super) mod inventory;
+mod itinerary;
 pub(super) mod kinship;
 mod lost_things;
 mod mishaps;
@@ -176,9 +177,10 @@ fn without_visits(question: &Question<'_>, found: &[RetrievedEvent]) -> Option<V
 /// Returns the answer that combines several events, which goes before those of single events.
 fn answer_of_several_events(pool: &EventPool<'_>, found: &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError> {
     type MultiEventAnswerer = fn(&EventPool<'_>, &[RetrievedEvent]) -> Result<Option<Candidate>, ReadError>;
-    let answerers: [MultiEventAnswerer; 23] = [
+    let answerers: [MultiEventAnswerer; 24] = [
         |pool, _| order::before_or_after(pool),
         |pool, _| intervals::answer(pool),
+        |pool, _| itinerary::answer(pool),
         |pool, _| readings::answer(pool),
         |pool, _| compared::answer(pool),
         absent::answer,

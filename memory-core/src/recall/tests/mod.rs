@@ -13,6 +13,7 @@ mod grammar;
 pub(crate) mod home;
 mod identified;
 mod inferred;
+mod itinerary;
 mod loans;
 mod lost_things;
 mod marked_words;

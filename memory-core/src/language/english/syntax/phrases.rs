@@ -287,6 +287,16 @@ impl Chunker<'_> {
         Some(noun)
     }
 
+    /// Returns whether a number behind a noun counts what follows it: "in the barn two girls search".
+    fn counts_others(&self, at: usize) -> bool {
+        let number = &self.words[at];
+        let mut others = self.words[at + 1..].iter().take_while(|word| word.is_nominal());
+        number.tag == Tag::Number
+            && self.words[at - 1].tag == Tag::Noun
+            && number.text.chars().all(char::is_alphabetic)
+            && others.find(|word| word.tag == Tag::Noun).is_some_and(|first| first.text != first.lemma)
+    }
+
     fn simple_noun(&mut self) -> Option<NounPhrase> {
         let start = self.at;
         let mut at = self.at;
@@ -301,7 +311,7 @@ impl Chunker<'_> {
             at += 1;
         }
         let first = at;
-        while self.words.get(at).is_some_and(Word::is_nominal) {
+        while self.words.get(at).is_some_and(Word::is_nominal) && !(at > first && self.counts_others(at)) {
             at += 1;
         }
         if at == first {

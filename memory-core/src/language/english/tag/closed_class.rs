@@ -115,11 +115,14 @@ impl Tagger<'_> {
             {
                 if self.can_be_nominal(at + 1) { Tag::Adjective } else { Tag::Noun }
             }
-            // "The coins are under the till."
+            // "The coins are under the till", and "where did your round start?".
             _ if (is_one_of(text, PREPOSITIONS) || is_one_of(text, CONJUNCTIONS))
-                && self.found.last().is_some_and(|last| matches!(last.text.as_str(), "a" | "an" | "the"))
+                && self
+                    .found
+                    .last()
+                    .is_some_and(|last| last.tag == Tag::Owner || matches!(last.text.as_str(), "a" | "an" | "the"))
                 && self.share(at).noun > 0
-                && !self.can_be_nominal(at + 1) =>
+                && (!self.can_be_nominal(at + 1) || self.has_inverted_auxiliary() && self.ends_clause(at + 2)) =>
             {
                 Tag::Noun
             }
@@ -190,6 +193,11 @@ impl Tagger<'_> {
             && before.next().is_some_and(|word| {
                 is_one_of(&word.text, DO_FORMS) || matches!(word.tag, Tag::Modal | Tag::Pronoun | Tag::Name)
             })
+    }
+
+    /// Returns whether nothing of the clause is left at `at`.
+    fn ends_clause(&self, at: usize) -> bool {
+        self.tokens.get(at).is_none_or(|token| token.kind == TokenKind::Mark) || self.text(at) == "and"
     }
 
     /// Returns whether a time phrase that was parsed before starts here.
