@@ -14,6 +14,7 @@ use crate::recall::candidate::{Candidate, CandidateValue, Layer};
 use crate::recall::itinerary::{Itinerary, ItineraryStay};
 use crate::recall::pool::EventPool;
 use crate::recall::question::Question;
+use crate::recall::reading::is_person;
 use crate::{EventId, ReadError, Timestamp};
 
 /// Nouns for a place of whatever kind.
@@ -84,7 +85,6 @@ const FRAME_WORDS: &[&str] = &[
     "various",
     "initially",
     "finally",
-    "around",
 ];
 
 /// What is asked about the places.
@@ -277,6 +277,11 @@ fn asked_places(question: &Question<'_>) -> Option<AskedPlaces> {
         || any(&["again", "twice", "repeatedly", "back"])
         || any(RETURN_VERBS);
     let once = any(&["once"]) && any(&["only", "just"]);
+    // Where she went, and how often, is nothing of the recording.
+    let of_another = |subject: &NounPhrase| !is_course(&subject.head) && (subject.is_pronoun() || is_person(subject));
+    if asked.clause.subject.as_ref().is_some_and(of_another) {
+        return None;
+    }
     let any_place = |noun: &NounPhrase| noun.plural || noun.determiner.as_deref() == Some("any");
     if question.ask() == AnswerKind::Truth && class.is_some_and(any_place) {
         return (again && asked.cue.is_none()).then_some(AskedPlaces::Repeated);
